@@ -168,6 +168,8 @@ def test_static_numbers_meet_run_time_ones() -> None:
     agree(lambda x: x * np.array([1j, 2.0]), 0.5)
     agree(lambda z: 2**z + z**2 + z**-3 + z**0 + z**0.5 + z**64 * 0, drawn(20))
     agree(lambda z: -z + (+z) * 2, drawn(20))
+    with np.errstate(invalid="ignore"):
+        agree(lambda z, w: z**w, np.zeros(6, complex), np.array([1.5 - 1.6j, 0, 2, -1, 1j, -0.5 + 2j]))
 
 
 def test_comparisons_and_truth() -> None:

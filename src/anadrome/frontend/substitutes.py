@@ -51,8 +51,6 @@ SUBSTITUTES: Mapping[str, str] = {
         [f"scipy.integrate.{name}" for name in ("solve_ivp", "odeint")],
         "write the method as a loop; a step may depend on the error",
     ),
-    "bisect.bisect_left": "use `np.searchsorted(a, x)`",
-    **dict.fromkeys(("bisect.bisect", "bisect.bisect_right"), "use `np.searchsorted(a, x, side='right')`"),
     **dict.fromkeys(
         ("scipy.fft.next_fast_len", "scipy.fft.prev_fast_len"),
         "any number of points is allowed; compute a fast one outside the function and pass it as an argument",

@@ -368,4 +368,16 @@ CASES: list[Case] = [
     ),
     case(np.kron, lambda x, y: np.kron(x, y), A, B),
     case(np.kron, lambda x, y: np.kron(x, y), U, W),
+    case(
+        np.kron,
+        lambda x, y: (np.kron(x, y), np.kron(y, x), np.kron(x, y[0, 0]), np.kron(x[0], y[0, 0])),
+        U,
+        B,
+    ),
+    case(
+        np.linalg.solve,
+        lambda x, y: np.linalg.solve(x, y),
+        SQUARE.astype(np.float32),
+        np.array([3, 1, 2], np.uint8),
+    ),
 ]

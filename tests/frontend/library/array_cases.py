@@ -228,6 +228,17 @@ ORDER: list[Case] = [
         N,
     ),
     case(np.searchsorted, lambda a, v: np.searchsorted(a, v), np.zeros(0), PLACES),
+    case(np.searchsorted, lambda a: np.searchsorted(a, -1), np.arange(4, dtype=np.uint64)),
+    case(
+        np.searchsorted,
+        lambda a: (np.searchsorted(a, 0.1), np.searchsorted(a, 0.1, side="right")),
+        np.array([0.1, 0.2], np.float32),
+    ),
+    *(
+        case(np.digitize, lambda x, b, r=r: np.digitize(x, b, right=r), np.arange(6), np.array(bins))
+        for bins in ([4, 3, 3, 0], [3, 1], [2, 2], [0, 1, 1, 5])
+        for r in (False, True)
+    ),
     case(np.searchsorted, lambda a, v: np.searchsorted(a, v), np.arange(33.0), RANDOM.uniform(-1, 35, 40)),
     case(
         np.interp,

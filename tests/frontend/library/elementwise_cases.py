@@ -99,6 +99,12 @@ CASES: list[Case] = [
     case(np.fix, lambda x: np.fix(x), X * 3),
     case(np.isclose, lambda x, y: np.isclose(x, y, atol=0.5), X, Y),
     case(np.isclose, lambda x, y: np.isclose(x, y), *ODDS),
+    case(
+        (np.isclose, np.allclose),
+        lambda x, y: (np.isclose(x, y, equal_nan=True), np.allclose(x, x, equal_nan=True)),
+        *ODDS,
+    ),
+    *(case(f, applied(f), N, N[::-1]) for f in (np.fmax, np.fmin)),
     case("astype", lambda x: (x.astype(np.float32), x.astype(int), x.astype("bool")), X * 4),
     case(("conj", "conjugate"), lambda x: (x.conj(), x.conjugate()), X),
     case(np.exp, lambda x, y: np.exp(x) * y, 0.5, F),

@@ -52,6 +52,20 @@ METHODS_OF_QUANTILES = (
 CASES: list[Case] = [
     *(
         case(
+            np.average,
+            lambda x, w: np.average(x, weights=w),
+            np.array([3, 1, 4], one),
+            np.array([1, 2, 5], other),
+        )
+        for one, other in (
+            ("int8", "float32"),
+            ("float32", "uint8"),
+            ("float32", "int64"),
+            ("bool", "float32"),
+        )
+    ),
+    *(
+        case(
             np.histogram2d,
             lambda x, y, w: (
                 *(np.histogram2d(x, y), np.histogram2d(x, y, (3, 4), weights=w)),

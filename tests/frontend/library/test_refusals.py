@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import bisect
 import functools
 import itertools
 import math
@@ -180,14 +179,19 @@ REFUSED: list[tuple[Callable[..., Any], type[FrontendError], str]] = [
     (lambda x: np.choose(np.argmax(x), ()), UnsupportedArgument, "no choices"),
     (lambda x: np.choose(np.argmax(x), x[0, 0]), UnsupportedArgument, "a tuple is expected"),
     (lambda x: np.average(x, weights=x[0]), UnsupportedArgument, "axis"),
+    (lambda x: np.average(x, weights=x[:1]), ShapeMismatch, "np.average"),
+    (lambda x: np.average(x, axis=0, weights=x[0]), ShapeMismatch, "np.average"),
+    (lambda x: np.append(x, 2.0, axis=0), UnsupportedArgument, "a number where an array is expected"),
+    (lambda x: np.roll(x[0, 0], 1, axis=0), UnsupportedArgument, "axis"),
+    (lambda x: np.cumsum(x[0, 0], axis=1), UnsupportedArgument, "axis"),
+    (lambda x: np.polyval(x[0, 0], x), UnsupportedArgument, "no vector"),
+    (lambda x: np.var(x, dtype=int), PromotionError, "dtype=int64"),
     (lambda x: np.gradient(x, 1.0, 2.0, 3.0), UnsupportedArgument, "3 spacings"),
     (lambda x: np.gradient(x[0], x[0]), UnsupportedArgument, "evenly"),
     (lambda x: np.add.at(x, np.arange(2), 1.0), FrontendError, "argument"),
     (lambda x: np.add.at(x[0] * 2, slice(None), 1.0), UnsupportedArgument, r"write `x[...] += v`"),
     (lambda x: np.maximum.at(x[0] * 2, slice(None), 1.0), UnsupportedArgument, "= np.maximum(x[...], v)"),
     (lambda x: np.add.at(x * 2, (slice(None), np.arange(2)), 1.0), UnsupportedArgument, "over the places"),
-    (lambda x: bisect.bisect_right(x[0], 0.5), UnsupportedCall, "np.searchsorted(a, x, side='right')"),
-    (lambda x: bisect.bisect_left(x[0], 0.5), UnsupportedCall, "use `np.searchsorted(a, x)`"),
     (lambda x: scipy.optimize.brentq(lambda t: t * x[0, 0], -1.0, 9.0), StaticCallFailed, "`ad.root(f, x0)`"),
     (lambda x: scipy.integrate.quad(lambda t: t * x[0, 0], 0.0, 1.0)[0], StaticCallFailed, "leggauss"),
     (lambda x: scipy.optimize.minimize_scalar(lambda t: t * x[0, 0]).x, StaticCallFailed, "write what it"),

@@ -111,16 +111,14 @@ def real_power(b: Builder, z: Pair, exponent: Atom) -> Pair:
 
 
 def power(b: Builder, z: Pair, w: Pair) -> Pair:
-    """z^w = exp(w log z); where z = 0 it is 1 for w = 0, 0 for w > 0, else NaN, as in NumPy"""
+    """z^w = exp(w log z); where z = 0 it is 1 for w = 0, 0 for Re w > 0, else NaN, as in NumPy"""
     x, y = z
     zero, one, nan = (b.constant(value, x) for value in (0.0, 1.0, math.nan))
     is_origin = b.apply("and", b.apply("eq", x, zero), b.apply("eq", y, zero))
     found = exp(b, multiply(b, w, log(b, (b.select(is_origin, one, x), y))))
-    is_real = b.apply("eq", w[1], zero)
-    is_one = b.apply("and", is_real, b.apply("eq", w[0], zero))
-    is_nothing = b.apply("and", is_real, b.apply("gt", w[0], zero))
-    at_origin = b.select(is_one, one, b.select(is_nothing, zero, nan))
-    beside = b.select(is_real, zero, nan)
+    is_one = b.apply("and", *(b.apply("eq", part, zero) for part in w))
+    beside = b.select(b.apply("or", is_one, b.apply("gt", w[0], zero)), zero, nan)
+    at_origin = b.select(is_one, one, beside)
     return b.select(is_origin, at_origin, found[0]), b.select(is_origin, beside, found[1])
 
 

@@ -37,7 +37,7 @@ def digitize(context: Context, x: Value, bins: Value, right: Value = False) -> V
         lambda inner, i: inner.index(edges, (inner.apply("sub", inner.size("sub", size, i64(1)), i),)),
     )
     up = atom(context, searchsorted(context, context.wrap(edges), x, side))
-    down = atom(context, searchsorted(context, context.wrap(turned), x, "right" if is_right else "left"))
+    down = atom(context, searchsorted(context, context.wrap(turned), x, side))
     shape = up.type.shape
 
     def place(inner: Builder, at: tuple[Var, ...]) -> Atom:

@@ -125,12 +125,15 @@ def _without_row(context: Context, name: str, dtype: DType, what: str) -> Scalar
 
 
 def composed(ufunc: np.ufunc, rule: ScalarRule) -> StagedCall:
-    """A universal function written with several rows; its loop is on floats."""
+    """A universal function written with several rows; its loop is on floats. Integers are never NaN, so that
+    the larger and the smaller of two are what `maximum` and `minimum` find."""
     what = table_name(ufunc)
 
     def staged(context: Context, *values: Value) -> Value:
         _count(context, what, values, ufunc.nin)
         types = loop_types(context, ufunc, values)
+        if ufunc in _WITHOUT_NAN and not types[0].is_float:
+            return context.call(_WITHOUT_NAN[ufunc], *values)
         if any(not one.is_float for one in types):
             raise PromotionError(what, types[0].numpy_name, context.span)
         return over_elements(context, values, types, rule, what)
@@ -269,15 +272,28 @@ def rounded(context: Context, a: Value, decimals: Value = 0) -> Value:
     return over_elements(context, (a,), (dtype,), rule, "np.round")
 
 
-def is_close(context: Context, a: Value, b: Value, rtol: Value = 1e-05, atol: Value = 1e-08) -> Value:
-    """np.isclose: |a - b| ≤ atol + rtol·|b| with b finite, or a = b."""
+def is_close(
+    context: Context,
+    a: Value,
+    b: Value,
+    rtol: Value = 1e-05,
+    atol: Value = 1e-08,
+    equal_nan: Value = False,
+) -> Value:
+    """np.isclose: |a - b| ≤ atol + rtol·|b| with b finite, or a = b, or both are NaN and count as equal."""
+    are_equal = static_flag(context, "np.isclose", "equal_nan", equal_nan)
 
     def rule(builder: Builder, scalars: tuple[Atom, ...]) -> Atom:
         x, y, relative, absolute = scalars
         distance = builder.apply("abs", builder.sub(x, y))
         limit = builder.add(absolute, builder.mul(relative, builder.apply("abs", y)))
         near = builder.apply("and", builder.apply("le", distance, limit), builder.apply("isfinite", y))
-        return builder.apply("or", near, builder.apply("eq", x, y))
+        near = builder.apply("or", near, builder.apply("eq", x, y))
+        if not are_equal:
+            return near
+        return builder.apply(
+            "or", near, builder.apply("and", *(builder.apply("isnan", one) for one in (x, y)))
+        )
 
     return over_elements(context, (a, b, rtol, atol), (F64,) * 4, rule, "np.isclose")
 
@@ -392,6 +408,8 @@ _COMPOSED: dict[np.ufunc, ScalarRule] = {
     np.rad2deg: _scaled(180.0 / math.pi),
     np.degrees: _scaled(180.0 / math.pi),
 }
+
+_WITHOUT_NAN: dict[np.ufunc, np.ufunc] = {np.fmax: np.maximum, np.fmin: np.minimum}
 
 _LOGICAL: dict[np.ufunc, str] = {
     np.logical_and: "and",

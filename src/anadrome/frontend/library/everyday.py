@@ -16,9 +16,10 @@ from anadrome.frontend.arrays import as_array, atom, promote, type_of
 from anadrome.frontend.context import Context, StagedCall, dtype_of
 from anadrome.frontend.indexing import take as taken
 from anadrome.frontend.library.common import axes_of, axis_of, element_at, require, static_flag, static_int
+from anadrome.frontend.library.elementwise import converted
 from anadrome.frontend.library.shape import expand_dims
 from anadrome.frontend.operators import map_elements
-from anadrome.frontend.sizes import canonical, is_at_most, size_value
+from anadrome.frontend.sizes import agree, canonical, is_at_most, show_shape, size_value
 from anadrome.frontend.values import Array, Scalar, Value, is_staged
 
 
@@ -56,22 +57,28 @@ def average(
     if weights is None:
         return call(np.mean, a, axis=axis, keepdims=keepdims)
     values, shares = as_array(context, a), as_array(context, weights)
-    if len(shares.shape) != len(values.shape):
+    words = (show_shape(values.shape), show_shape(shares.shape))
+    if len(shares.shape) == len(values.shape):
+        for one, other in zip(values.shape, shares.shape, strict=True):
+            agree(context, one, other, "np.average", words)
+    else:
         if len(shares.shape) != 1 or axis is None or isinstance(axis, tuple | list):
             raise UnsupportedArgument("np.average", "weights of another shape without one axis", context.span)
         along = axis_of(context, "np.average", axis, len(values.shape))
+        agree(context, values.shape[along], shares.shape[0], "np.average", words)
         spread: Value = shares
         for _ in range(len(values.shape) - along - 1):
             spread = expand_dims(context, spread, -1)
         shares = as_array(context, spread)
         shares = as_array(context, call(np.broadcast_to, shares, _shape(context, values)))
-    if not shares.dtype.is_float:
-        shares = as_array(context, call(np.multiply, shares, 1.0))
+    dtype, _ = promote(context, (values, shares), "np.average")
+    target = dtype if values.dtype.is_float else F64
+    values, shares = (as_array(context, converted(context, one, target)) for one in (values, shares))
     total = call(np.sum, call(np.multiply, values, shares), axis=axis, keepdims=keepdims)
     whole = call(np.sum, shares, axis=axis, keepdims=keepdims)
     is_some = atom(context, as_array(context, call(np.all, call(np.not_equal, whole, 0.0))))
-    words = "ZeroDivisionError: np.average: the weights sum to zero"
-    require(context, is_some, "raise", words)
+    message = "ZeroDivisionError: np.average: the weights sum to zero"
+    require(context, is_some, "raise", message)
     return call(np.divide, total, whole)
 
 
@@ -310,9 +317,12 @@ def is_in(context: Context, element: Value, test_elements: Value) -> Value:
     return context.call(np.any, context.call(np.equal, wide, others), axis=-1)
 
 
-def all_close(context: Context, a: Value, b: Value, rtol: Value = 1e-5, atol: Value = 1e-8) -> Value:
+def all_close(
+    context: Context, a: Value, b: Value, rtol: Value = 1e-5, atol: Value = 1e-8, equal_nan: Value = False
+) -> Value:
     """np.allclose"""
-    return context.call(bool, context.call(np.all, context.call(np.isclose, a, b, rtol=rtol, atol=atol)))
+    near = context.call(np.isclose, a, b, rtol=rtol, atol=atol, equal_nan=equal_nan)
+    return context.call(bool, context.call(np.all, near))
 
 
 def array_equal(context: Context, a1: Value, a2: Value, equal_nan: Value = False) -> Value:

@@ -217,8 +217,10 @@ def columns(context: Context, tup: Value) -> Value:
 
 def appended(context: Context, arr: Value, values: Value, axis: Value = None) -> Value:
     """np.append: a concatenation of two, flattened where there is no axis"""
-    parts = [at_least("np.append", 1)(context, one) for one in (arr, values)]
-    return _joined(context, "np.append", parts, axis)
+    if axis is None:
+        parts = [at_least("np.append", 1)(context, one) for one in (arr, values)]
+        return _joined(context, "np.append", parts, axis)
+    return _joined(context, "np.append", (arr, values), axis)
 
 
 # ---------------------------------------------------------------------------- apart

@@ -103,7 +103,7 @@ def solve(context: Context, a: Value, b: Value) -> Value:
     """np.linalg.solve: one right-hand side (a vector), or the columns of a matrix; stacks of both."""
     name = "np.linalg.solve"
     dtype, _ = promote(context, (a, b), name)
-    target = dtype if dtype.is_float else F64
+    target = dtype if all(as_array(context, one).dtype.is_float for one in (a, b)) else F64
     matrix = square_matrix(context, name, a, target)
     right = array_var(context, name, b, target)
     is_vector = right.type.rank == 1  # type: ignore[union-attr]
@@ -341,19 +341,25 @@ def built_rows(
 
 
 def kron(context: Context, a: Value, b: Value) -> Value:
-    """np.kron of two vectors or two matrices: blocks a[i, j]·b"""
-    left, right = (array_var(context, "np.kron", context.call(np.atleast_1d, one)) for one in (a, b))
-    rank = len(left.type.shape)
-    if rank != len(right.type.shape) or rank > 2:
-        raise UnsupportedArgument("np.kron", "anything but two vectors or two matrices", context.span)
-    first, second = tuple("ij"[:rank]), tuple("kl"[:rank])
+    """np.kron: blocks a[i, j, …]·b; the one of fewer dimensions has ones in front"""
+    parts = [as_array(context, one) for one in (a, b)]
+    rank = max(len(one.shape) for one in parts)
+    if not rank:
+        return context.call(np.multiply, *parts)
+    builder = context.builder
+    left, right = (
+        builder.reshape(
+            array_var(context, "np.kron", context.call(np.atleast_1d, one)),
+            (*[i64(1)] * (rank - len(one.shape)), *one.shape),
+        )
+        for one in parts
+    )
+    first, second = (tuple(f"{side}{axis}" for axis in range(rank)) for side in "ab")
     product = contract(
         context, "np.kron", (context.wrap(left), context.wrap(right)), (first, second), (*first, *second)
     )
-    var = permuted(
-        context.builder, array_var(context, "np.kron", product), [0, 1] if rank == 1 else [0, 2, 1, 3]
-    )
-    builder = context.builder
+    order = [side * rank + axis for axis in range(rank) for side in (0, 1)]
+    var = permuted(builder, array_var(context, "np.kron", product), order)
     shape = [builder.size("mul", *sizes) for sizes in zip(left.type.shape, right.type.shape, strict=True)]
     return context.wrap(builder.reshape(var, shape))
 

@@ -15,6 +15,7 @@ from anadrome.frontend.arrays import as_array, atom, promote
 from anadrome.frontend.context import Context, StagedCall
 from anadrome.frontend.library.common import (
     array_var,
+    as_strong,
     axis_of,
     built,
     permuted,
@@ -185,7 +186,7 @@ def searchsorted(context: Context, a: Value, v: Value, side: Value = "left") -> 
     """np.searchsorted: how many elements of the sorted vector come before (or, `right`, not after) v."""
     if side not in ("left", "right"):
         raise UnsupportedArgument("np.searchsorted", f"side={side!r}", context.span)
-    dtype, _ = promote(context, (as_array(context, a), v), "np.searchsorted")
+    dtype, _ = promote(context, (as_array(context, a), as_strong(as_array(context, v))), "np.searchsorted")
     var = array_var(context, "np.searchsorted", a)
     if len(var.type.shape) != 1:
         raise UnsupportedArgument("np.searchsorted", "a sorted vector is expected", context.span)

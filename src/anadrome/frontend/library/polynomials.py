@@ -36,6 +36,8 @@ def _coefficients(context: Context, name: str, p: Value) -> Array:
 def value_at(context: Context, p: Value, x: Value) -> Value:
     """np.polyval by Horner's rule: 0·x + p₀, then ·x + p₁, …"""
     name = "np.polyval"
+    if not as_array(context, p).shape:
+        raise UnsupportedArgument(name, "coefficients that are no vector", context.span)
     parts, places = array_var(context, name, _coefficients(context, name, p)), as_array(context, x)
     dtype, _ = promote(context, (context.wrap(parts), places), name)
     wanted, count = atom(context, places), parts.type.shape[0]

@@ -37,6 +37,8 @@ def prefixes(name: str, operator: str) -> StagedCall:
         if target is BOOL:
             raise PromotionError(name, "dtype=bool", context.span, "use a type of integers or floats")
         if not own.shape:
+            if axis is not None:
+                axis_of(context, name, axis, 1)  # NumPy takes a number for a vector of one
             return context.wrap(context.builder.full((i64(1),), atom(context, own, target)))
         var = array_var(context, name, own)
         if axis is None and len(own.shape) > 1:

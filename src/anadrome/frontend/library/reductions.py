@@ -257,6 +257,8 @@ def spread(name: str, is_root: bool) -> StagedCall:
     ) -> Value:
         own = as_array(context, a)
         target = optional_dtype(context, dtype) or (own.dtype if own.dtype.is_float else F64)
+        if not target.is_float:
+            raise PromotionError(name, f"dtype={target.numpy_name}", context.span)
         less = atom(context, ddof, target)
         mask = mask_of(context, name, own, where)
 

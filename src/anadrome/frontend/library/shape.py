@@ -361,7 +361,7 @@ def flip_axis(name: str, axis: int) -> StagedCall:
 def roll(context: Context, a: Value, shift: Value, axis: Value = None) -> Value:
     """np.roll: y[i] = x[(i - shift) mod n], along one axis or over all elements"""
     found = plain(context, a)
-    if not found.shape:
+    if not found.shape and axis is None:
         return found
     if axis is None:
         flat = array_var(context, "np.roll", raveled(context, found))
