@@ -1,5 +1,5 @@
 """Random calls of NumPy on arrays of any type and small shape: what is compiled gives what NumPy gives, sizes
-known or symbolic, and what NumPy refuses is refused."""
+known or symbolic, and what NumPy refuses is refused. Both modes and differences agree on derivatives."""
 
 from __future__ import annotations
 
@@ -11,9 +11,16 @@ from typing import Any
 import numpy as np
 import pytest
 
+from anadrome.ad.forward import jvp
+from anadrome.ad.reverse import vjp
+from anadrome.array_ir.interp import run
+from anadrome.compile import prepare
 from anadrome.errors.base import AnadromeError
-from tests.frontend.library.staging import assert_same, compiled
-from tests.test_python_programs import loaded
+from anadrome.frontend.stage import stage
+from tests.frontend.library.staging import CONFIG, assert_same, compiled, spec
+from tests.test_python_programs import inner, loaded
+
+Arguments = tuple[Any, ...]
 
 BATCHES = 12
 CALLS = 40
@@ -175,13 +182,13 @@ def drawn(source: np.random.Generator, shape: tuple[int, ...], name: str) -> np.
     return found.astype(name)
 
 
-def arguments(draw: random.Random, seed: int) -> tuple[np.ndarray, np.ndarray]:
+def arguments(draw: random.Random, seed: int) -> Arguments:
     source, shape = np.random.default_rng(seed), draw.choice(SHAPES)
     others = (shape, shape, shape[-1:], shape[::-1], (), draw.choice(SHAPES))
-    return tuple(drawn(source, one, draw.choice(TYPES)) for one in (shape, draw.choice(others)))  # type: ignore[return-value]
+    return tuple(drawn(source, one, draw.choice(TYPES)) for one in (shape, draw.choice(others)))
 
 
-def outcome(function: Callable[..., Any], args: tuple[np.ndarray, ...]) -> Any:
+def outcome(function: Callable[..., Any], args: Arguments) -> Any:
     """What NumPy gives, or its error."""
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -198,7 +205,7 @@ def is_half(value: Any) -> bool:
     return np.asarray(value).dtype == np.float16
 
 
-def is_odd(text: str, args: tuple[np.ndarray, ...]) -> bool:
+def is_odd(text: str, args: Arguments) -> bool:
     """Where NumPy differs from itself: BLAS takes 0·∞ for 0 in a product with a number, `cov` leaves out what
     is empty."""
     is_product = text.startswith(("np.dot", "np.inner", "x.dot")) and not all(one.shape for one in args)
@@ -236,3 +243,69 @@ def test_calls(start: int) -> None:
 @pytest.mark.parametrize("start", range(1000, 1300))
 def test_many_calls(start: int) -> None:
     test_calls(start)
+
+
+# ---------------------------------------------------------------------------- derivatives
+def floats(value: Any) -> list[np.ndarray]:
+    """The numbers of a result that have derivatives."""
+    if isinstance(value, tuple | list):
+        return [found for one in value for found in floats(one)]
+    return [np.asarray(value)] if np.asarray(value).dtype.kind == "f" else []
+
+
+def slopes(function: Callable[..., Any], at: Arguments, along: Arguments, step: float) -> list[np.ndarray]:
+    """Differences of NumPy's results; none where they change their shapes."""
+    ends = [
+        floats(
+            outcome(function, tuple(one + side * step * part for one, part in zip(at, along, strict=True)))
+        )
+        for side in (1.0, -1.0)
+    ]
+    if [one.shape for one in ends[0]] != [one.shape for one in ends[1]]:
+        return []
+    return [(ahead - behind) / (2.0 * step) for ahead, behind in zip(*ends, strict=True)]
+
+
+@np.errstate(all="ignore")
+def differentiate(seed: int) -> bool:
+    """Whether a random call of normal numbers was differentiated; both modes agree then, and they agree with
+    differences of two steps where these do."""
+    draw, source = random.Random(seed), np.random.default_rng(seed)
+    text, shape = program(draw), draw.choice(tuple(one for one in SHAPES if 0 not in one))
+    shapes = (shape, draw.choice((shape, shape, shape[-1:], shape[::-1], ())))
+    args = tuple(np.asarray(0.4 + 1.3 * source.normal(size=one))[()] for one in shapes)
+    along = tuple(np.asarray(source.normal(size=one))[()] for one in shapes)
+    function = loaded(f"def program(x, y):\n    return {text}\n")
+    is_symbolic, wanted = draw.random() < 0.5, outcome(function, args)
+    if isinstance(wanted, Exception) or any(one.dtype != np.float64 for one in floats(wanted)):
+        return False
+    try:
+        staged = stage(function, [spec(one, is_symbolic) for one in args], {}, CONFIG)
+        fn = prepare(staged.function, CONFIG)
+        forward, backward = jvp(fn, (True, True)), vjp(fn, (True, True))
+    except AnadromeError:
+        return False
+    results = run(fn, [*args, *staged.captured]).results
+    tangents = run(forward, [*args, *staged.captured, *along]).results[len(results) :]
+    weights = [np.asarray(source.normal(size=one.shape))[()] for one in floats(results)]
+    adjoints = run(backward, [*args, *staged.captured, *weights]).results[len(results) :]
+    said = f"{seed}: {text} of {shapes}"
+    ahead, back = inner(weights, tangents), inner(adjoints, along)
+    assert np.isclose(ahead, back, rtol=1e-9, atol=1e-9, equal_nan=True), (said, ahead, back)
+    coarse, fine = (slopes(function, args, along, step) for step in (1e-5, 2.5e-6))
+    for one, other, tangent in zip(coarse, fine, tangents, strict=bool(coarse and fine)):
+        is_smooth = (np.abs(one - other) < 1e-5 * (1.0 + np.abs(other))) & (np.abs(other) < 1e4)
+        assert np.all(~is_smooth | np.isclose(other, tangent, rtol=2e-5, atol=1e-5)), (said, other, tangent)
+    return True
+
+
+@pytest.mark.parametrize("start", range(BATCHES))
+def test_derivatives(start: int) -> None:
+    differentiated = sum(differentiate(seed) for seed in range(start * CALLS, (start + 1) * CALLS))
+    assert differentiated > CALLS / 4
+
+
+@pytest.mark.fuzz
+@pytest.mark.parametrize("start", range(1000, 1300))
+def test_many_derivatives(start: int) -> None:
+    test_derivatives(start)
