@@ -2,7 +2,7 @@
  *
  *     f(v) = e⁻ᵛ sin v       f'(v) = e⁻ᵛ (cos v - sin v)       v > ½
  *            v³                      3 v²                      -½ < v ≤ ½
- *            log(1 + v²)             2 v / (1 + v²)            v ≤ -½ */
+ *            log1p v²                2 v / (1 + v²)            v ≤ -½ */
 
 #include <tgmath.h>
 
@@ -11,7 +11,7 @@ typedef REAL real;
 void map_objective(long n, const real *restrict x, real *restrict y) {
     const real half = 0.5;
     for (long i = 0; i < n; i++) {
-        real v = x[i], wave = exp(-v) * sin(v), growth = log(1 + v * v);
+        real v = x[i], wave = exp(-v) * sin(v), growth = log1p(v * v);
         y[i] = v > half ? wave : v > -half ? v * v * v : growth;
     }
 }
@@ -23,7 +23,7 @@ void map_gradient(long n, const real *restrict x, const real *restrict y_adj, re
     const real half = 0.5, quarter_turn = 0.78539816339744831, root = 1.4142135623730951;
     for (long i = 0; i < n; i++) {
         real v = x[i], square = v * v, fall = exp(-v);
-        real wave = fall * sin(v), growth = log(1 + square);
+        real wave = fall * sin(v), growth = log1p(square);
         real wave_slope = root * fall * cos(v + quarter_turn), growth_slope = 2 * v / (1 + square);
         y[i] = v > half ? wave : v > -half ? v * square : growth;
         x_adj[i] = y_adj[i] * (v > half ? wave_slope : v > -half ? 3 * square : growth_slope);

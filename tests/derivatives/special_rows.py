@@ -22,7 +22,7 @@ PAIRS = [
 """Of two positive arguments."""
 INCOMPLETE = [special.gammainc, special.gammaincc]
 OF_AN_ORDER = [special.jv, special.yv, special.iv, special.ive, special.kv, special.kve]
-OF_PARAMETERS = [special.betainc]
+OF_PARAMETERS = [special.betainc, special.betaincc]
 """With arguments by which there is no derivative."""
 
 SPLINES = {CubicSpline, CubicHermiteSpline, PPoly.__call__, PPoly.integrate}

@@ -88,7 +88,11 @@ def test_the_normal_tail_to_second_order(x: float) -> None:
 
 
 def test_incomplete_beta_by_its_place() -> None:
-    agree(lambda x: special.betainc(1.5, 2.5, x), np.array([0.1, 0.5, 0.9]), order=2)
+    agree(
+        lambda x: [special.betainc(1.5, 2.5, x), special.betaincc(1.5, 2.5, x)],
+        np.array([0.1, 0.5, 0.9]),
+        order=2,
+    )
 
 
 @pytest.mark.parametrize("size", [3, 20])
@@ -112,6 +116,7 @@ REFUSED: list[tuple[Any, str, str]] = [
     *((lambda v, f=f: f(v, 2.0), f.__name__, "v") for f in OF_AN_ORDER),
     (lambda v: special.betainc(v, 2.0, 0.5), "betainc", "a"),
     (lambda v: special.betainc(2.0, v, 0.5), "betainc", "b"),
+    (lambda v: special.betaincc(2.0, v, 0.5), "betaincc", "b"),
 ]
 
 

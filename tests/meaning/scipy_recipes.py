@@ -34,7 +34,10 @@ CALLS: dict[str, tuple[str, ...]] = {
             *("jv", "yv", "iv", "ive", "kv", "kve"),
         )
     },
-    "special.betainc": ("u", "special.betainc(2.0, 3.0, {a})", "special.betainc({a}, {a}, {a})"),
+    **{
+        f"special.{name}": ("u", f"special.{name}(2.0, 3.0, {{a}})", f"special.{name}({{a}}, {{a}}, {{a}})")
+        for name in ("betainc", "betaincc")
+    },
     "special.polygamma": ("v", "special.polygamma(1, {a})"),
     "special.logsumexp": ("v m", "special.logsumexp({a}, b={a})", "special.logsumexp({a}, axis=0, b=2.0)"),
     # -------------------------------------------------------------------- sparse matrices

@@ -416,6 +416,7 @@ INF, NAN = math.inf, math.nan
         ("gammainc", (20.0, INF), [None, 0.0]),
         ("gammaincc", (20.0, -1.0), [None, NAN]),
         ("betainc", (1.0, 2.0, 0.0), [None, None, 2.0]),
+        ("betaincc", (1.0, 2.0, 0.0), [None, None, -2.0]),
         ("select", (True, 1.0, NAN), [None, 1.0, 0.0]),
         ("select", (False, INF, 1.0), [None, 0.0, 1.0]),
         ("to_f32", (0.1,), [1.0]),

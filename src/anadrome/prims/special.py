@@ -80,12 +80,21 @@ def _gammaincc(algebra: Algebra[Any], args: Args, out: Any) -> Args:
 
 def _betainc(algebra: Algebra[Any], args: Args, out: Any) -> Args:
     """By x: x^(a-1)·(1-x)^(b-1)/B(a, b)"""
-    a, b, x = args
+    return None, None, _beta_density(algebra, *args)
+
+
+def _betaincc(algebra: Algebra[Any], args: Args, out: Any) -> Args:
+    """By x: -x^(a-1)·(1-x)^(b-1)/B(a, b)"""
+    return None, None, algebra.neg(_beta_density(algebra, *args))
+
+
+def _beta_density(algebra: Algebra[Any], a: Any, b: Any, x: Any) -> Any:
+    """x^(a-1)·(1-x)^(b-1)/B(a, b)"""
     one = algebra.constant(1.0, x)
     left = algebra.apply("xlogy", algebra.sub(a, one), x)
     right = algebra.apply("xlog1py", algebra.sub(b, one), algebra.neg(x))
     logarithm = algebra.sub(algebra.add(left, right), algebra.apply("betaln", a, b))
-    return None, None, algebra.apply("exp", logarithm)
+    return algebra.apply("exp", logarithm)
 
 
 _LARGE_SHAPE = 20.0
@@ -287,13 +296,16 @@ ROWS = (
     _row(
         "gammaincc", _gammaincc, 2, cost=_ITERATED, sample=_RIGHT, facts=facts.POLE, without_derivative=_SHAPE
     ),
-    _row(
-        "betainc",
-        _betainc,
-        3,
-        cost=_ITERATED,
-        sample=((0.3, 8.0), (0.3, 8.0), (0.05, 0.95)),
-        facts=facts.POLE,
-        without_derivative={0: "a", 1: "b"},
+    *(
+        _row(
+            name,
+            derivative,
+            3,
+            cost=_ITERATED,
+            sample=((0.3, 8.0), (0.3, 8.0), (0.05, 0.95)),
+            facts=facts.POLE,
+            without_derivative={0: "a", 1: "b"},
+        )
+        for name, derivative in (("betainc", _betainc), ("betaincc", _betaincc))
     ),
 )

@@ -25,8 +25,9 @@ Conventions at the corners, the same in every mode:
 | `xlogy`, `xlog1py` | by x: the logarithm, -∞ at its zero; by y at x = 0: 0, for every y |
 | `entr` at 0, `rel_entr` by x at 0 | ∞, -∞ |
 | `ndtri`, `erfinv`, `erfcinv`, `logit` at the ends of their interval | ±∞ |
-| `gammainc`, `gammaincc`, `betainc` by x at 0 | 0, the density there, or ∞ |
-| `jv`, `yv`, `iv`, `kv`, `ive`, `kve` by the order, `betainc` by its parameters | none: refused |
+| `gammainc`, `gammaincc`, `betainc`, `betaincc` by x at 0 | 0, ± the density there, or ±∞ |
+| `jv`, `yv`, `iv`, `kv`, `ive`, `kve` by the order | none: refused |
+| `betainc`, `betaincc` by their parameters | none: refused |
 | `whole`, a count of a discrete distribution | none: refused |
 | a zero tangent or cotangent at any of these infinities | 0: what nobody reads does not matter |
 | `select` | the chosen argument has all of it; a NaN of the other does not leak |

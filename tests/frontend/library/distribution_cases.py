@@ -37,6 +37,10 @@ SHARES = np.array([-0.1, 0.0, 1e-9, 0.2, 0.5, 0.7, 1.0, 1.2, np.nan])
 SINGLE = np.array([0.25, 0.5, 0.75], np.float32)
 
 
+LARGE = (1e3, 1e6, 1e10, 1e17)
+"""Degrees of freedom; df/(df + x²) is 1 less something small."""
+
+
 def method_cases(name: str, method: str) -> list[Case]:
     """One method: with and without loc and scale, by name and position; parameters that there are not."""
     own, shapes = DISTRIBUTIONS[name], SHAPES.get(name, ())
@@ -177,6 +181,19 @@ CASES: list[Case] = [
     ),
     *FROZEN,
     *VECTORS,
+    *(
+        case(
+            (rv_continuous.cdf, rv_continuous.sf),
+            lambda x, df=df: (stats.t.cdf(x, df), stats.t.sf(x, df)),
+            np.array([-3.0, -1e-3, 0.0, 1.3, 40.0]),
+        )
+        for df in LARGE
+    ),
+    case(
+        rv_continuous.sf,
+        lambda x: (stats.beta.sf(x, 0.02, 0.8), stats.beta.sf(x, 2.0, 1e12)),
+        np.array([0.0, 1e-300, 1e-17, 1e-12, 0.5, 1.0]),
+    ),
 ]
 SHORT = case(type(dirichlet).logpdf, lambda x, a: dirichlet.logpdf(x[:2], a), SIMPLEX, ALPHA)
 """Whether a component is left out must be known when the function is compiled."""

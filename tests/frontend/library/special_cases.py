@@ -57,6 +57,17 @@ CASES: list[Case] = [
         X.astype(np.float32),
         np.arange(1, 5),
     ),
+    *(
+        case(
+            (special.softmax, special.log_softmax), lambda x: (special.softmax(x), special.log_softmax(x)), x
+        )
+        for x in (
+            np.array([1e10, 1e10, 1.0]),
+            np.array([150.0, 130.0, 131.0]),
+            np.array([np.inf, 1.0, 2.0]),
+            np.array([-np.inf, 1.0]),
+        )
+    ),
     case(
         special.logsumexp,
         lambda x, b: (

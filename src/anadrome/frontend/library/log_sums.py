@@ -75,9 +75,7 @@ def _shift_and_sum(builder: Builder, nest: Nest, dtype: DType, weight: Weight | 
             is_out = inner.apply("eq", factor, inner.constant(0.0, factor))
             return inner.select(is_out, inner.constant(-INFINITY, value), value)
 
-    largest = nest.fold(builder, "max", counted)
-    is_finite = builder.apply("isfinite", largest)
-    shift = builder.apply("stop_gradient", builder.select(is_finite, largest, builder.constant(0.0, largest)))
+    shift = _finite(builder, nest.fold(builder, "max", counted))
 
     def power(inner: Builder, one: Atom, at: tuple[Atom, ...]) -> Atom:
         found = inner.apply("exp", inner.sub(inner.convert(one, dtype), shift))
@@ -91,8 +89,17 @@ def _shift_and_sum(builder: Builder, nest: Nest, dtype: DType, weight: Weight | 
     return shift, nest.fold(builder, "add", power)
 
 
+def _finite(builder: Builder, largest: Atom) -> Atom:
+    """The greatest number held constant, or 0 where it is infinite or NaN."""
+    is_finite = builder.apply("isfinite", largest)
+    return builder.apply("stop_gradient", builder.select(is_finite, largest, builder.constant(0.0, largest)))
+
+
 def soft_max(name: str, is_log: bool) -> StagedCall:
-    """scipy.special.softmax, log_softmax: exp(x - logsumexp x), and its logarithm"""
+    """scipy.special.softmax, log_softmax: e / Σ e, e = exp(x - m), m = max x held constant; x - m - log Σ e
+
+    The logarithm of the sum is not added to m first, which for large x would round it away.
+    """
 
     def staged(context: Context, x: Value, axis: Value = None) -> Value:
         own = as_array(context, x)
@@ -102,13 +109,33 @@ def soft_max(name: str, is_log: bool) -> StagedCall:
         axes = axes_of(context, name, axis, len(shape))
         kept = [size for one, size in enumerate(shape) if one not in axes]
         require_elements(context, name, [shape[one] for one in axes], kept)
-        totals = atom(context, as_array(context, log_sum_exp(context, own, axis)))
+
+        def shift(builder: Builder, nest: Nest) -> Atom:
+            largest = nest.fold(builder, "max", lambda inner, one, at: inner.convert(one, target))
+            return _finite(builder, largest) if is_log else builder.apply("stop_gradient", largest)
+
+        shifts = atom(context, as_array(context, over_axes(context, name, own, axis, False, shift)))
+
+        def below(builder: Builder, indices: tuple[Var, ...]) -> Atom:
+            value = builder.convert(element_at(builder, operand, indices), target)
+            return builder.sub(value, element_at(builder, shifts, rest(indices)))
+
+        def rest(indices: tuple[Var, ...]) -> list[Var]:
+            return [index for one, index in enumerate(indices) if one not in axes]
+
+        shifted = context.builder.build(shape, below)
+
+        def total(builder: Builder, nest: Nest) -> Atom:
+            return nest.fold(builder, "add", lambda inner, one, at: inner.apply("exp", one))
+
+        lower = as_array(context, context.wrap(shifted))
+        totals = atom(context, as_array(context, over_axes(context, name, lower, axis, False, total)))
 
         def place(builder: Builder, indices: tuple[Var, ...]) -> Atom:
-            rest = [index for one, index in enumerate(indices) if one not in axes]
-            value = builder.convert(element_at(builder, operand, indices), target)
-            logarithm = builder.sub(value, element_at(builder, totals, rest))
-            return logarithm if is_log else builder.apply("exp", logarithm)
+            value, sum_ = element_at(builder, shifted, indices), element_at(builder, totals, rest(indices))
+            if is_log:
+                return builder.sub(value, builder.apply("log", sum_))
+            return builder.div(builder.apply("exp", value), sum_)
 
         return context.wrap(context.builder.build(shape, place))
 

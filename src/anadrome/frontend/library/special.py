@@ -42,7 +42,7 @@ def _huber(builder: Builder, scalars: tuple[Atom, ...]) -> Atom:
 
 _SPECIAL = (
     *("erf", "erfc", "erfcx", "erfi", "dawsn", "erfinv", "erfcinv", "ndtr", "log_ndtr", "ndtri"),
-    *("gamma", "digamma", "beta", "betaln", "betainc"),
+    *("gamma", "digamma", "beta", "betaln", "betainc", "betaincc"),
     *("j0", "j1", "jv", "y0", "y1", "yv", "i0", "i1", "iv", "i0e", "i1e", "ive"),
     *("k0", "k1", "kv", "k0e", "k1e", "kve"),
     *("log_expit", "logit", "xlogy", "xlog1py", "entr", "rel_entr", "kl_div"),
