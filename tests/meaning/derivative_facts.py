@@ -18,7 +18,8 @@ ZERO = frozenset(
 NONE = frozenset(
     """
     .all .any .argmax .argmin .argsort .dtype .itemsize .nbytes .ndim .nonzero .put .resize .searchsorted
-    .shape .size < ad.argsort all any ascii bisect.bisect_left bisect.bisect_right bool cmath.isfinite cmath.isinf cmath.isnan filter format
+    .shape .size < ad.argsort all any ascii bisect.bisect_left bisect.bisect_right bool
+    cmath.isfinite cmath.isinf cmath.isnan filter format
     hasattr int
     isinstance len math.ceil math.comb math.factorial math.floor math.gcd math.isclose math.isfinite
     math.isinf math.isnan math.isqrt math.lcm math.perm math.trunc np.all np.allclose np.any np.argmax
