@@ -201,3 +201,24 @@ def test_sizes_that_do_not_fit_otherwise_are_errors_as_before() -> None:
 
     with pytest.raises(SizeMismatch):
         ad.jit(adds)(X, 7)
+
+
+def of_a_product(x):
+    y = x * x[::2]
+    return y[:-1]
+
+
+def of_an_update(x):
+    y = x.copy()
+    y *= x[::2]
+    y[1:] += 1.0
+    return y
+
+
+@pytest.mark.parametrize("program", [of_a_product, of_an_update])
+def test_a_size_that_must_be_half_of_itself(program):
+    """n and (n + 1) // 2 are one size from here on, as NumPy has it for n = 1; the error is that of the product."""
+    one = np.ones(1)
+    assert np.array_equal(ad.jit(program)(one), program(one))
+    with pytest.raises(SizeMismatch, match="sizes 20 and 10 differ"):
+        ad.jit(program)(np.ones(20))

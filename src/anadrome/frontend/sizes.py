@@ -160,29 +160,33 @@ def give_range(context: Context, index: Var, lo: Atom, hi: Atom) -> None:
     context.ranges[index] = (context.builder.affine(lo), context.builder.affine(hi))
 
 
-def is_nonnegative(context: Context, atom: Atom) -> bool:
+def is_nonnegative(context: Context, atom: Atom, asked: frozenset[Var] = frozenset()) -> bool:
     """Whether an integer is known not to be negative."""
-    return _is_at_least_zero(context, _extreme(context, context.builder.affine(atom), -1))
+    return _is_at_least_zero(context, _extreme(context, context.builder.affine(atom), -1), asked)
 
 
-def _is_at_least_zero(context: Context, form: Affine) -> bool:
+def _is_at_least_zero(context: Context, form: Affine, asked: frozenset[Var] = frozenset()) -> bool:
     """Whether constant + Σ cᵢ·xᵢ >= 0 for every size xᵢ not below what is known of it."""
-    if any(coefficient < 0 or not is_size(context, size) for size, coefficient in form.terms):
+    if any(coefficient < 0 or not is_size(context, size, asked) for size, coefficient in form.terms):
         return False
     return form.constant + sum(c * context.least.get(size, 0) for size, c in form.terms) >= 0
 
 
-def is_size(context: Context, var: Var) -> bool:
-    """Whether a variable is known not to be negative: as a size, a product of those, or a quotient."""
+def is_size(context: Context, var: Var, asked: frozenset[Var] = frozenset()) -> bool:
+    """Whether a variable is known not to be negative: as a size, a product of those, or a quotient.
+
+    `asked` are those that it follows from already: n does from (n + 1) // 2, which may have to be n.
+    """
     definition = context.builder.definition(var)
     if var in context.nonnegative or definition is None:
         return var in context.nonnegative
     if definition.prim.name == "mul":
         return all(factor in context.nonnegative for factor in definition.args)
-    if definition.prim.name != "floordiv":
+    if definition.prim.name != "floordiv" or var in asked:
         return False
     dividend, divisor = definition.args
-    return isinstance(divisor, Const) and int(divisor.value) > 0 and is_nonnegative(context, dividend)
+    is_positive = isinstance(divisor, Const) and int(divisor.value) > 0
+    return is_positive and is_nonnegative(context, dividend, asked | {var})
 
 
 def is_below(context: Context, atom: Atom, size: Atom) -> bool:
