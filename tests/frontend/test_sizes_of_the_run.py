@@ -217,7 +217,7 @@ def of_an_update(x):
 
 @pytest.mark.parametrize("program", [of_a_product, of_an_update])
 def test_a_size_that_must_be_half_of_itself(program):
-    """n and (n + 1) // 2 are one size from here on, as NumPy has it for n = 1; the error is that of the product."""
+    """n and (n + 1) // 2 are one size from here on, as for NumPy where n is 1; the error is the product's."""
     one = np.ones(1)
     assert np.array_equal(ad.jit(program)(one), program(one))
     with pytest.raises(SizeMismatch, match="sizes 20 and 10 differ"):
