@@ -118,10 +118,10 @@ def append_to_global(x):
     return x
 
 
-def staged_index_of_list(x, n):
+def staged_key_of_what_is_taken_out(x, n):
     values = {0: 1.0, 1: 2.0, 2: 3.0}
     for i in range(n):
-        x = x * values[i]
+        x = x * values.pop(i)
     return x
 
 
@@ -250,7 +250,7 @@ CASES = [
     (walrus_in_branch, (1.0,), frontend.Undefined),
     (append_in_loop, (1.0, 7), frontend.StaticRequired),
     (append_to_global, (1.0,), frontend.EscapingMutation),
-    (staged_index_of_list, (1.0, 3), frontend.StaticRequired),
+    (staged_key_of_what_is_taken_out, (1.0, 3), frontend.StaticRequired),
     (uses_try, (1.0,), frontend.UnsupportedSyntax),
     (uses_with, (1.0,), frontend.UnsupportedCall),
     (uses_import, (1.0,), frontend.UnsupportedCall),
