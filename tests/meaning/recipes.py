@@ -94,7 +94,10 @@ BINARY: dict[str, str] = {
         np.greater np.greater_equal np.fmax np.fmin np.heaviside np.logaddexp np.logaddexp2 np.logical_and
         np.logical_or np.logical_xor np.power np.isclose np.allclose
     """,
-    "i": "np.bitwise_and np.bitwise_or np.bitwise_xor np.left_shift np.right_shift np.add np.power",
+    "i": """
+        np.bitwise_and np.bitwise_or np.bitwise_xor np.left_shift np.right_shift np.add np.power np.fmax
+        np.fmin
+    """,
     "b": "np.bitwise_and np.bitwise_or np.bitwise_xor np.logical_and np.minimum",
     "c k": """
         np.add np.subtract np.multiply np.divide np.equal np.not_equal np.power np.isclose np.allclose

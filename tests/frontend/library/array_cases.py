@@ -228,6 +228,15 @@ ORDER: list[Case] = [
         N,
     ),
     case(np.searchsorted, lambda a, v: np.searchsorted(a, v), np.zeros(0), PLACES),
+    *(
+        case(
+            np.select,
+            lambda x, y: (np.select([x > 1, x > 0], [x, y]), np.select([x > 1], [y], default=x)),
+            np.array([0, 1, 2, 3], one),
+            np.array([1, 1, 0, 1], other),
+        )
+        for one, other in (("uint8", "bool"), ("float32", "bool"), ("int8", "uint8"))
+    ),
     case(np.searchsorted, lambda a: np.searchsorted(a, -1), np.arange(4, dtype=np.uint64)),
     case(
         np.searchsorted,

@@ -110,8 +110,8 @@ gammainc, gammaincc = _linked("gammainc"), _linked("gammaincc")
 _LOG_ROOT_TAU = math.log(math.sqrt(2.0 * math.pi))
 _ROOT_TAU = math.sqrt(2.0 * math.pi)
 _LOG_PI = math.log(math.pi)
-_ALMOST_NOTHING = 1e-9
-"""Below it, terms of the third order are no digits of a sum with terms of the first."""
+_ALMOST_NOTHING = 1e-18
+"""What is no digit of a sum with 1."""
 
 
 def _normal(x: Term) -> Term:
@@ -143,7 +143,7 @@ def _student_cumulative(x: Term, df: Term) -> Term:
     times the density."""
     is_normal = df.is_equal(math.inf)
     inner, half, square = is_normal.select(1.0, df), df.constant(0.5), x * x
-    is_line, is_near = absolute(x) < _ALMOST_NOTHING, square < inner
+    is_line, is_near = square < _ALMOST_NOTHING * inner / (inner + 1.0), square < inner
     near, far = is_line.select(inner, is_near.select(square, inner)), is_near.select(inner, square)
     tail = 0.5 * is_near.select(
         betaincc(half, 0.5 * inner, near / (inner + near)), betainc(0.5 * inner, half, inner / (inner + far))

@@ -9,6 +9,7 @@ import numpy as np
 from anadrome.array_ir.build import Builder
 from anadrome.array_ir.nodes import TRUE, Atom, Bounds, Const, Size, Var, i64
 from anadrome.dtypes import BOOL, I64
+from anadrome.errors.base import counted
 from anadrome.errors.frontend import StaticCallFailed, UnsupportedArgument
 from anadrome.frontend.arrays import as_array, describe, promote
 from anadrome.frontend.context import Context, StagedCall
@@ -33,9 +34,9 @@ def block(context: Context, arrays: Value) -> Value:
     def joined(part: Value, level: int) -> Value:
         if level == depth:
             return (
-                context.call(np.copy, _of_rank(context, part, rank))
+                context.call(np.copy, _of_rank(context, "np.block", part, rank))
                 if not depth
-                else _of_rank(context, part, rank)
+                else _of_rank(context, "np.block", part, rank)
             )
         assert isinstance(part, list)
         return context.call(np.concatenate, [joined(one, level + 1) for one in part], axis=level - depth)
@@ -60,9 +61,12 @@ def _leaves(part: Value) -> list[Value]:
     return [leaf for one in part for leaf in _leaves(one)] if isinstance(part, list) else [part]
 
 
-def _of_rank(context: Context, value: Value, rank: int) -> Value:
-    """An array with dimensions of 1 in front of its own."""
+def _of_rank(context: Context, name: str, value: Value, rank: int) -> Value:
+    """An array with dimensions of 1 in front of its own, of which it has no more than so many."""
     found = as_array(context, value)
+    if len(found.shape) > rank:
+        reason = f"values of {counted(len(found.shape), 'dimension')}, and there are {rank}"
+        raise UnsupportedArgument(name, reason, context.span)
     sizes = tuple(size_value(context, size) for size in found.shape)
     return context.call(np.reshape, found, ((1,) * (rank - len(sizes)) + sizes)) if rank else found
 
@@ -224,7 +228,8 @@ def _without(context: Context, name: str, found: Array, along: int, obj: Value) 
     """The array without one index of an axis."""
     var, place = context.read(found), _place(context, name, obj, found.shape[along])
     shape = list(found.shape)
-    shape[along] = context.builder.size("sub", shape[along], i64(1))
+    left = context.builder.size("sub", shape[along], i64(1))
+    shape[along] = context.builder.size("max", left, i64(0)) if isinstance(left, Const) else left
 
     def at(inner: Builder, indices: tuple[Var, ...]) -> Atom:
         is_later = inner.apply("ge", indices[along], place)
@@ -246,7 +251,7 @@ def insert(context: Context, arr: Value, obj: Value, values: Value, axis: Value 
         obj = taken(context, steps, obj)
     if _is_place(obj):
         # what the values are along the first axis, they are along this one
-        block = moveaxis(context, _of_rank(context, given, len(found.shape)), 0, along)
+        block = moveaxis(context, _of_rank(context, name, given, len(found.shape)), 0, along)
         return _with_block(context, name, found, along, obj, block)
     if _is_nothing(obj):
         return context.call(np.copy, found)
@@ -255,7 +260,7 @@ def insert(context: Context, arr: Value, obj: Value, values: Value, axis: Value 
     if len(at.shape) != 1 or not at.dtype.is_integer:
         raise UnsupportedArgument(name, f"{describe(obj)} as places", context.span, "give it whole numbers")
     if is_one(at.shape[0]):
-        block = _of_rank(context, given, len(found.shape))
+        block = _of_rank(context, name, given, len(found.shape))
         return _with_block(context, name, found, along, context.call(np.take, at, 0), block)
     return _with_each(context, found, along, at, given)
 

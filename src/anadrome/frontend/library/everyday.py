@@ -90,13 +90,13 @@ def trapezoid(context: Context, y: Value, x: Value = None, dx: Value = 1.0, axis
     steps: Value = dx
     if x is not None:
         places = as_array(context, x)
-        steps = call(np.diff, places, axis=-1 if len(places.shape) == 1 else along)
+        steps = call(np.diff, places, axis=-1 if len(places.shape) == 1 else axis)
         for _ in range(rank - along - 1 if len(places.shape) == 1 else 0):
             steps = expand_dims(context, steps, -1)
     assert isinstance(values, Array)
     later, earlier = (_cut(context, values, along, one) for one in (slice(1, None), slice(None, -1)))
     middle = call(np.divide, call(np.multiply, steps, call(np.add, later, earlier)), 2.0)
-    return call(np.sum, middle, axis=along)
+    return call(np.sum, middle, axis=axis)
 
 
 def _cut(context: Context, values: Array, axis: int, part: slice) -> Value:

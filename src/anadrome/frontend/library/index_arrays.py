@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from anadrome.array_ir.nodes import Const, i64
-from anadrome.dtypes import I64
+from anadrome.dtypes import I64, U64
 from anadrome.errors.base import counted
 from anadrome.errors.frontend import ShapeMismatch, UnsupportedArgument
 from anadrome.frontend.arrays import as_array, atom, describe, promote
@@ -207,6 +207,8 @@ def chosen(context: Context, a: Value, choices: Value, *, mode: Value = "raise")
     items = items_of(context, name, choices)
     if not items:
         raise UnsupportedArgument(name, "no choices", context.span)
+    if as_array(context, a).dtype is U64:
+        raise UnsupportedArgument(name, "indices of type uint64", context.span, "write `i.astype(np.int64)`")
     dtype, _ = promote(context, items, name)
     parts = [as_array(context, one, dtype) for one in items]
     index = within(context, name, _whole(context, name, a), len(parts), mode, f"{name}: no such choice")

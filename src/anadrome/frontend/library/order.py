@@ -325,6 +325,8 @@ def bincount(context: Context, x: Value, weights: Value = None, minlength: Value
     context.nonnegative.add(size)
     amounts = None if weights is None else array_var(context, "np.bincount", weights, F64)
     if amounts is not None:
+        if len(amounts.type.shape) != 1:
+            raise UnsupportedArgument("np.bincount", "weights that are no vector", context.span)
         agree(context, extent, amounts.type.shape[0], "np.bincount")
     dtype = I64 if amounts is None else F64
     start = builder.full((size,), builder.constant(0, Const(0, dtype)))

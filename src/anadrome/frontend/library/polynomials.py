@@ -27,7 +27,12 @@ UNROLLED = 16
 
 
 def _coefficients(context: Context, name: str, p: Value) -> Array:
-    found = context.wrap(array_var(context, name, context.call(np.atleast_1d, p)))
+    """Coefficients, of which there is one where they are a number."""
+    return _vector(context, name, context.call(np.atleast_1d, p))
+
+
+def _vector(context: Context, name: str, p: Value) -> Array:
+    found = context.wrap(array_var(context, name, p))
     if not isinstance(found, Array) or len(found.shape) != 1:
         raise UnsupportedArgument(name, "coefficients that are no vector", context.span)
     return found
@@ -36,9 +41,7 @@ def _coefficients(context: Context, name: str, p: Value) -> Array:
 def value_at(context: Context, p: Value, x: Value) -> Value:
     """np.polyval by Horner's rule: 0·x + p₀, then ·x + p₁, …"""
     name = "np.polyval"
-    if not as_array(context, p).shape:
-        raise UnsupportedArgument(name, "coefficients that are no vector", context.span)
-    parts, places = array_var(context, name, _coefficients(context, name, p)), as_array(context, x)
+    parts, places = array_var(context, name, _vector(context, name, p)), as_array(context, x)
     dtype, _ = promote(context, (context.wrap(parts), places), name)
     wanted, count = atom(context, places), parts.type.shape[0]
 
@@ -66,7 +69,7 @@ def value_at(context: Context, p: Value, x: Value) -> Value:
 def derivative(context: Context, p: Value, m: Value = 1) -> Value:
     """np.polyder: the coefficients of the derivative of a known order"""
     name = "np.polyder"
-    order, parts = static_int(context, name, "m", m), _coefficients(context, name, p)
+    order, parts = static_int(context, name, "m", m), _vector(context, name, p)
     if order < 0:
         raise UnsupportedArgument(name, "a negative order", context.span, "integrate with np.polyint")
     if not order and isinstance(p, Array):
@@ -83,7 +86,7 @@ def derivative(context: Context, p: Value, m: Value = 1) -> Value:
 def antiderivative(context: Context, p: Value, m: Value = 1, k: Value = None) -> Value:
     """np.polyint: the coefficients of the integral of a known order, with constants of integration"""
     name, call = "np.polyint", context.call
-    order, found = static_int(context, name, "m", m), _coefficients(context, name, p)
+    order, found = static_int(context, name, "m", m), _vector(context, name, p)
     if order < 0:
         raise UnsupportedArgument(name, "a negative order", context.span, "differentiate with np.polyder")
     if not order and isinstance(p, Array):

@@ -15,12 +15,12 @@ from anadrome.array_ir.nodes import Atom, Bounds, Const, Var, i64
 from anadrome.dtypes import BOOL, F64, I64
 from anadrome.errors.base import counted
 from anadrome.errors.frontend import UnsupportedArgument
-from anadrome.frontend.arrays import as_array, atom
+from anadrome.frontend.arrays import as_array, atom, promote
 from anadrome.frontend.context import Context, StagedCall
 from anadrome.frontend.indexing import take as taken
 from anadrome.frontend.indexing import take_inside
 from anadrome.frontend.library.common import array_var, axis_of, static_flag
-from anadrome.frontend.library.elementwise import nonzero_mask
+from anadrome.frontend.library.elementwise import converted, nonzero_mask
 from anadrome.frontend.library.order import sort, wrapped
 from anadrome.frontend.library.python_program import listed
 from anadrome.frontend.library.shape import moveaxis, raveled
@@ -139,7 +139,8 @@ def select(context: Context, condlist: Value, choicelist: Value, default: Value 
     choices = list(choicelist) if isinstance(choicelist, list | tuple) else []
     if len(conditions) != len(choices) or not conditions:
         raise UnsupportedArgument(name, "two lists of one length are expected", context.span)
-    result = default
+    dtype, _ = promote(context, (*choices, default), name)  # of all at once, not two by two
+    *choices, result = (converted(context, one, dtype) for one in (*choices, default))
     for condition, choice in zip(reversed(conditions), reversed(choices), strict=True):
         if as_array(context, condition).dtype is not BOOL:
             raise UnsupportedArgument(name, "a condition that is no bool", context.span)

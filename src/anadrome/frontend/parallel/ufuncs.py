@@ -104,20 +104,20 @@ def _neutral(ufunc: np.ufunc, dtype: DType) -> Value:
 
 def _accumulate(ufunc: np.ufunc) -> StagedCall:
     """np.f.accumulate: along the first axis, if no other is named"""
+    name = f"np.{ufunc.__name__}.accumulate"
     if ufunc in PREFIXES:
         function = PREFIXES[ufunc]
 
         def staged(context: Context, array: Value, axis: Value = 0, dtype: Value = None) -> Value:
+            array_var(context, name, array)
             return context.call(function, array, axis=axis, **({} if dtype is None else {"dtype": dtype}))
 
         return staged
     if ufunc in NAMED:
 
         def named(context: Context, array: Value, axis: Value = 0) -> Value:
-            name = f"np.{ufunc.__name__}.accumulate"
-            found = as_array(context, array)
-            if not isinstance(found, Array):
-                raise UnsupportedArgument(name, "a number where an array is expected", context.span)
+            found = context.wrap(array_var(context, name, array))
+            assert isinstance(found, Array)
             operator, dtype = NAMED[ufunc], found.dtype
             if operator in ("and", "or"):
                 dtype = BOOL
