@@ -31,12 +31,7 @@ def pop(heap: Any) -> Any:
     """heapq.heappop"""
     check(heap)
     last = heap.pop()
-    if len(heap) == 0:
-        return last
-    found = heap[0]
-    heap[0] = last
-    move_down(heap, 0)
-    return found
+    return last if len(heap) == 0 else replace(heap, last)
 
 
 def replace(heap: Any, item: Any) -> Any:
@@ -53,9 +48,7 @@ def push_and_pop(heap: Any, item: Any) -> Any:
     check(heap)
     found = item
     if len(heap) > 0 and heap[0] < item:
-        found = heap[0]
-        heap[0] = item
-        move_down(heap, 0)
+        found = replace(heap, item)
     return found
 
 
