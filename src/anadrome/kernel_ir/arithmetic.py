@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from anadrome.dtypes import DType
 from anadrome.kernel_ir.nodes import Compute, Const, Expr, i64
@@ -51,6 +51,15 @@ def multiply(left: Expr, right: Expr) -> Expr:
     if first == 1:
         return right
     return left if second == 1 else compute("mul", left, right)
+
+
+def row_number(indices: Sequence[Expr], shape: Sequence[Expr]) -> Expr:
+    """Which row, or element, these indices are of an array of this shape, in row-major order:
+    (i_0·n_1 + i_1)·n_2 + …; 0 without indices."""
+    total = indices[0] if indices else ZERO
+    for index, size in zip(indices[1:], shape[1:], strict=False):
+        total = add(multiply(total, size), index)
+    return total
 
 
 def divide(left: Expr, right: Expr) -> Expr:

@@ -247,8 +247,9 @@ class Machine(abc.ABC):
         if buffer.strides:
             return sum(one * self.integer(step) for one, step in zip(found, buffer.strides, strict=True))
         total = found[0]
-        for index, size in zip(found[1:], buffer.shape[1:], strict=True):
-            total = total * self.integer(size) + index
+        if len(found) > 1:
+            for index, size in zip(found[1:], buffer.shape[1:], strict=True):
+                total = total * self.integer(size) + index
         return total
 
     def expr(self, expr: Expr) -> Any:

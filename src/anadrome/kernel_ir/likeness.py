@@ -55,7 +55,7 @@ class Likeness:
                 is_new = part not in self._numbers
                 put((self._number(part), dtype.name, space))
                 if is_new:
-                    self._add((part.shape, part.strides))
+                    self._add(part.strides or part.shape[1:])
             case Const(value=value, dtype=dtype):
                 put((repr(value), dtype.name))  # -0.0 equals 0.0, and a NaN nothing
             case Check(condition=condition, values=values):

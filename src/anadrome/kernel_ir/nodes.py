@@ -74,7 +74,8 @@ class Compute:
 
 @node
 class Load:
-    """The element of a buffer at indices that are known to be inside, one for each dimension."""
+    """The element of a buffer at indices that are known to be inside: one for each dimension, or in a host
+    program, where the elements lie row-major, a single one that counts them from the first."""
 
     buffer: Buffer
     indices: tuple[Expr, ...]

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import assert_never
 
+from anadrome.kernel_ir.arithmetic import add, multiply, row_number
 from anadrome.kernel_ir.nodes import (
     Alloc,
     Atomic,
@@ -42,7 +43,6 @@ from anadrome.kernel_ir.nodes import (
     Workers,
 )
 from anadrome.prims.node import replace
-from anadrome.prims.table import PRIMS
 
 WIDTHS = (1, 2, 4, 8, 16, 32, 64)
 """How many lanes a loop in lanes may have."""
@@ -247,23 +247,11 @@ def subexpressions(expr: Expr) -> Iterator[Expr]:
 
 
 def offset_of(buffer: Buffer, indices: tuple[Expr, ...]) -> Expr:
-    """Where an element is, counted from the first one of its buffer: Σ_k i_k·s_k, or without strides
-    ((i_0·n_1 + i_1)·n_2 + …)"""
+    """Where an element is, counted from the first one of its buffer: Σ_k i_k·s_k, or without strides its
+    number in row-major order, which a single index is."""
     if buffer.strides:
-        terms = [_product(index, step) for index, step in zip(indices, buffer.strides, strict=True)]
-        return functools.reduce(_sum, terms)
-    total = indices[0]
-    for index, size in zip(indices[1:], buffer.shape[1:], strict=True):
-        total = _sum(_product(total, size), index)
-    return total
-
-
-def _sum(left: Expr, right: Expr) -> Expr:
-    return Compute(PRIMS["add"], (left, right))
-
-
-def _product(left: Expr, right: Expr) -> Expr:
-    return Compute(PRIMS["mul"], (left, right))
+        return functools.reduce(add, map(multiply, indices, buffer.strides))
+    return row_number(indices, buffer.shape)
 
 
 def statements(body: Iterable[Stmt]) -> Iterator[Stmt]:
@@ -315,6 +303,8 @@ def free_names(body: Iterable[Stmt]) -> Names:
             inside.vars.setdefault(var)
         if isinstance(stmt, Alloc | View):
             inside.buffers.setdefault(stmt.buffer)
+            for size in stmt.buffer.shape:
+                used.add_expr(size)
         for expr in expressions(stmt):
             used.add_expr(expr)
         for buffer in buffers(stmt):

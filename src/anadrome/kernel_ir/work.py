@@ -168,8 +168,8 @@ def _operations(expr: Expr) -> int:
             return 0
         case Compute(prim=prim, args=args):
             return prim.cost + sum(map(_operations, args))
-        case Load(buffer=buffer, indices=indices):
-            return 1 + sum(map(_operations, indices)) + 2 * (buffer.rank - 1)
+        case Load(indices=indices):
+            return 1 + sum(map(_operations, indices)) + 2 * (len(indices) - 1)
         case _:
             assert_never(expr)
 

@@ -98,7 +98,7 @@ def _piece(low: Lowering, var: array_ir.Var, let: array_ir.Let, expr: array_ir.P
     if not fits or not are_in_order(found, expr.extent, knowledge):
         return None
     whole = low.reserve_place(let.targets[0])
-    if whole.buffer.shape:
+    if whole.buffer.strides:
         return None
     low.pieces.setdefault(let, []).append(var)
     return Destination(whole.rows(low.scalar(piece.start), low.scalars(var.type.shape)))

@@ -18,7 +18,7 @@ from anadrome.kernel_ir import nodes as kernel_ir
 from anadrome.kernel_ir.arithmetic import ONE, ZERO, multiply, product
 from anadrome.kernel_ir.check import LOCAL_BYTES
 from anadrome.kernel_ir.nodes import Binding, Buffer, Expr, Space, Stmt, Var
-from anadrome.lower.values import Place, Splat, Storage, capacity
+from anadrome.lower.values import Place, Splat, Storage, capacity, dimensions
 from anadrome.prims.node import replace
 from anadrome.prims.table import PRIMS
 
@@ -210,18 +210,11 @@ class Emitter:
             if bytes_ is None or bytes_ > LOCAL_BYTES:
                 raise KernelArray(self.span)
         if self.is_kernel or (is_small(shape) and not is_shared):
-            buffer = Buffer(name, dtype, Space.LOCAL)
+            buffer = Buffer(name, dtype, Space.LOCAL, () if self.is_kernel else dimensions(shape))
             self._homes[buffer] = self.block.depth
             self.emit(kernel_ir.Alloc(buffer, size))
             return Place(Storage(buffer, is_whole=True), ZERO, shape)
-        buffer = Buffer(name, dtype, Space.GLOBAL)
-        home = self._home(size)
-        self._homes[buffer] = home.depth
-        home.stmts.append(kernel_ir.Alloc(buffer, size, self.span))
-        storage = home.owned[buffer] = Storage(buffer, is_whole=True)
-        if home is not self.block:
-            self.block.is_shared = True
-        return Place(storage, ZERO, shape)
+        return self._on_heap(Buffer(name, dtype, Space.GLOBAL, dimensions(shape)), shape)
 
     def allocate_side_by_side(self, name: str, dtype: DType, shape: tuple[Expr, ...]) -> Place:
         """An array without a value, whose rows lie element by element side by side: the first dimension is
@@ -231,19 +224,22 @@ class Emitter:
         for size in reversed(shape[1:]):
             strides.insert(1, below)
             below = multiply(below, size)
+        return self._on_heap(Buffer(name, dtype, Space.GLOBAL, shape, tuple(strides)), shape)
+
+    def _on_heap(self, buffer: Buffer, shape: tuple[Expr, ...]) -> Place:
+        """An array on the heap, allocated before the loops in which its size does not change."""
         size = capacity(shape)
-        home = self._home(size)
-        buffer = Buffer(name, dtype, Space.GLOBAL, shape, tuple(strides))
+        home = self._home((size, *buffer.shape))
         self._homes[buffer] = home.depth
         home.stmts.append(kernel_ir.Alloc(buffer, size, self.span))
-        storage = home.owned[buffer] = Storage(buffer)
+        storage = home.owned[buffer] = Storage(buffer, is_whole=not buffer.strides)
         if home is not self.block:
             self.block.is_shared = True
         return Place(storage, ZERO, shape)
 
-    def _home(self, size: Expr) -> Block:
-        """The block around the outermost loop in which the size does not change."""
-        depth = self.depth(size)
+    def _home(self, sizes: tuple[Expr, ...]) -> Block:
+        """The block around the outermost loop in which no size changes."""
+        depth = max(map(self.depth, sizes))
         home = block = self.block
         while block.kind in ("loop", "branch") and block.parent is not None and depth < block.depth:
             if block.kind == "loop":

@@ -18,7 +18,7 @@ from anadrome.lower.lowering import Lowering, Offer, is_scalar, number
 from anadrome.lower.memory import Frame
 from anadrome.lower.origin import origin
 from anadrome.lower.statements import lower_statement
-from anadrome.lower.values import Destination, Place, Splat, Storage, Value
+from anadrome.lower.values import Destination, Place, Splat, Storage, Value, dimensions
 from anadrome.prims.node import replace
 
 
@@ -65,11 +65,12 @@ def _scalar_param(low: Lowering, var: array_ir.Var) -> kernel_ir.Var:
 
 
 def _array_param(low: Lowering, var: array_ir.Var, is_donated: bool) -> Buffer:
-    buffer = Buffer(var.name, var.type.dtype)
+    shape = low.scalars(var.type.shape)
+    buffer = Buffer(var.name, var.type.dtype, shape=dimensions(shape))
     if is_donated:
         low.donated.add(buffer)
     storage = Storage(buffer, is_owned=is_donated, is_whole=is_donated)
-    low.bind(var, Place(storage, ZERO, low.scalars(var.type.shape)))
+    low.bind(var, Place(storage, ZERO, shape))
     return buffer
 
 
@@ -193,4 +194,4 @@ def _owned(low: Lowering, value: Value, atom: array_ir.Atom, given: set[Buffer])
 def _may_be_given(low: Lowering, place: Place) -> bool:
     """Whether a place begins a heap buffer that this call allocated, or was given."""
     is_ours = place.buffer in low.emit.block.owned or place.buffer in low.donated
-    return is_ours and known(place.offset) == 0 and not place.buffer.strides
+    return is_ours and known(place.start) == 0 and not place.buffer.strides

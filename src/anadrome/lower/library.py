@@ -69,10 +69,10 @@ def _checked(
 
 def buffer_of(low: Lowering, place: Place) -> Buffer:
     """A buffer that begins where a place begins."""
-    if known(place.offset) == 0:
+    if known(place.start) == 0:
         return place.buffer
     view = Buffer(place.buffer.name, place.dtype, place.buffer.space)
-    low.emit.emit(kernel_ir.View(view, place.buffer, place.offset))
+    low.emit.emit(kernel_ir.View(view, place.buffer, place.start))
     return view
 
 
@@ -115,11 +115,11 @@ def _product_loops(
     """out[i, j] += left[i, k]·right[k, j], j innermost"""
     rows, inner, columns = sizes
     with low.emit.loop("i", ZERO, rows) as i, low.emit.loop("k", ZERO, inner) as k:
-        factor = low.emit.load("l", left.buffer, left.element((k, i) if turned[0] else (i, k)))
+        factor = low.emit.element("l", left.row((k, i) if turned[0] else (i, k)))
         with low.emit.loop("j", ZERO, columns, is_map=True) as j:
-            other = kernel_ir.Load(right.buffer, (right.element((j, k) if turned[1] else (k, j)),))
-            offset = place.element((i, j))
-            old = kernel_ir.Load(place.buffer, (offset,))
-            term = compute("mul", factor, other)
+            other = right.row((j, k) if turned[1] else (k, j))
+            added = place.row((i, j))
+            term = compute("mul", factor, kernel_ir.Load(right.buffer, other.at()))
+            old = kernel_ir.Load(place.buffer, added.at())
             total = low.emit.fold("add", place.dtype, old, term)
-            low.emit.emit(kernel_ir.Store(place.buffer, (offset,), total))
+            low.emit.emit(kernel_ir.Store(place.buffer, added.at(), total))

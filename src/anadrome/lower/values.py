@@ -19,7 +19,17 @@ from math import prod
 from anadrome.array_ir import nodes as array_ir
 from anadrome.dtypes import DType
 from anadrome.kernel_ir import nodes as kernel_ir
-from anadrome.kernel_ir.arithmetic import ONE, ZERO, add, at_least, compute, known, multiply, product
+from anadrome.kernel_ir.arithmetic import (
+    ONE,
+    ZERO,
+    add,
+    at_least,
+    compute,
+    known,
+    multiply,
+    product,
+    row_number,
+)
 from anadrome.kernel_ir.nodes import Buffer, Expr
 
 
@@ -71,7 +81,7 @@ class Storage:
 @dataclass(frozen=True, slots=True, eq=False)
 class Place:
     """A row-major array in memory: it begins `offset` elements into the row of its buffer at `prefix`, which
-    is the whole buffer where that has no shape."""
+    is the whole buffer where that is empty."""
 
     storage: Storage
     offset: Expr
@@ -93,22 +103,25 @@ class Place:
         """How many elements there are."""
         return product(self.shape)
 
-    def element(self, indices: tuple[Expr, ...]) -> Expr:
-        """The offset of the element or row at these indices:
-        offset + ((i₀·n₁ + i₁)·n₂ + …)·(elements of a row)
-        """
-        total: Expr = ZERO
-        for position, index in enumerate(indices):
-            total = add(multiply(total, self.shape[position]) if position else ZERO, index)
-        return add(self.offset, multiply(total, product(self.shape[len(indices) :])))
+    @property
+    def start(self) -> Expr:
+        """How many elements of the buffer stand before it, in row-major order."""
+        return row_offset(self.prefix, self.buffer.shape, self.offset)
 
     def at(self, offset: Expr = ZERO) -> tuple[Expr, ...]:
-        """The indices in the buffer of the element that stands at this offset, in row-major order."""
-        return (*self.prefix, *unraveled(add(self.offset, offset), self._rest))
+        """The indices in the buffer of the element that stands at this offset, in row-major order. Where the
+        prefix leaves several dimensions that is how many elements stand before it, but in what must be named
+        by all: kernels' arrays, and rows that lie side by side."""
+        within = add(self.offset, offset)
+        if self.buffer.strides or self.storage.is_pinned:
+            return (*self.prefix, *unraveled(within, self._rest))
+        if len(self._rest) > 1:
+            return (row_offset(self.prefix, self.buffer.shape, within),)
+        return (*self.prefix, within) if self._rest else self.prefix
 
     @property
     def _rest(self) -> tuple[Expr, ...]:
-        """The dimensions of the buffer that the prefix leaves; None of a run of elements."""
+        """The dimensions of the buffer that the prefix leaves."""
         return self.buffer.shape[len(self.prefix) :] if self.buffer.shape else (ONE,)
 
     def row(self, indices: tuple[Expr, ...]) -> Place:
@@ -116,11 +129,11 @@ class Place:
         inner = self.shape[len(indices) :]
         if self.buffer.shape and known(self.offset) == 0 and same_all(self.shape, self._rest):
             return Place(self.storage, ZERO, inner, (*self.prefix, *indices))
-        return Place(self.storage, self.element(indices), inner, self.prefix)
+        return Place(self.storage, row_offset(indices, self.shape, self.offset), inner, self.prefix)
 
     def rows(self, start: Expr, shape: tuple[Expr, ...]) -> Place:
-        """A region of its own of this shape that begins with the row at `start`, in a run of elements."""
-        return Place(self.storage.part(), self.element((start,)), shape, self.prefix)
+        """A region of its own of this shape that begins with the row at `start`."""
+        return Place(self.storage.part(), row_offset((start,), self.shape, self.offset), shape, self.prefix)
 
     def reshaped(self, shape: tuple[Expr, ...]) -> Place:
         """The same elements under another shape."""
@@ -132,8 +145,13 @@ class Place:
 
     def is_at(self, other: Place) -> bool:
         """Whether both begin at the same element, as far as can be seen."""
-        is_alike = self.buffer is other.buffer and same_all(self.prefix, other.prefix)
-        return is_alike and same(self.offset, other.offset)
+        return self.buffer is other.buffer and same(self.start, other.start)
+
+
+def row_offset(indices: tuple[Expr, ...], shape: tuple[Expr, ...], offset: Expr = ZERO) -> Expr:
+    """Where the row at these indices of an array of this shape begins, counted in elements, behind an
+    offset."""
+    return add(offset, multiply(row_number(indices, shape), product(shape[len(indices) :])))
 
 
 def unraveled(offset: Expr, shape: tuple[Expr, ...]) -> tuple[Expr, ...]:
@@ -160,6 +178,11 @@ def same(left: Expr, right: Expr) -> bool:
             )
         case _:
             return left is right
+
+
+def dimensions(shape: tuple[Expr, ...]) -> tuple[Expr, ...]:
+    """The dimensions of a buffer for an array of this shape: none of a run of elements."""
+    return shape if len(shape) > 1 else ()
 
 
 ROOM = 4096
