@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import copy
 import importlib
 import os
 import pty
@@ -18,6 +20,7 @@ import pytest
 import anadrome as ad
 from anadrome.errors.frontend import SourceUnavailable
 from anadrome.errors.source_text import command
+from anadrome.frontend.source import SourceCache, from_source
 
 SOURCES = str(Path(ad.__file__).parents[1])
 
@@ -263,3 +266,12 @@ def test_lambdas_of_one_line_whose_code_has_no_places(tmp_path: Path) -> None:
     )
     done = run(["-X", "no_debug_ranges", str(program)])
     assert done.stdout.split() == ["13.0", "1", "1.0", "True", "0.0", "-0.0", "2.0", "3.0"], done.stderr
+
+
+def test_the_copy_of_a_node_stands_in_the_same_file() -> None:
+    """A file is not copied with each of the statements that the front end copies."""
+    source, node = SourceCache().find(environment)
+    assert isinstance(node, ast.FunctionDef)
+    made = copy.deepcopy(from_source(node.body[0], source))
+    assert made is not node.body[0]
+    assert made.anadrome_source is source

@@ -35,6 +35,10 @@ class Source:
     lines: tuple[str, ...]
     functions: dict[int, tuple[FunctionNode, ...]]
 
+    def __deepcopy__(self, memo: object) -> Source:
+        """Itself: the copy of a node stands in the same file."""
+        return self
+
     def span(self, node: ast.stmt | ast.expr | ast.comprehension | ast.arg | ast.ExceptHandler) -> Span:
         """The source place of a node; one that goes over several lines is shown to the end of its first."""
         own = getattr(node, "anadrome_source", self)
