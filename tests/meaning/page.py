@@ -117,6 +117,7 @@ Of a generator `rng` ([python.md](python.md)), or the functions of `np.random` a
 
 MODULES: tuple[tuple[str, str, ModuleType], ...] = (
     ("NumPy", "np.", np),
+    ("NumPy", "np.lib.stride_tricks.", np.lib.stride_tricks),
     ("NumPy's linear algebra", "np.linalg.", np.linalg),
     ("NumPy's Fourier transforms", "np.fft.", np.fft),
     ("SciPy's Fourier transforms", "scipy.fft.", scipy.fft),
@@ -181,14 +182,14 @@ def _known() -> dict[str, set[str]]:
 def _subjects(names: Iterable[str]) -> dict[str, set[str]]:
     """NumPy's functions by the families of the front end."""
     homes = {
-        f"np.{getattr(function, '__name__', '')}": subject
+        getattr(function, "__name__", ""): subject
         for subject, families in SUBJECTS
         for family in families
         for function in family.CALLS
     }
     found: dict[str, set[str]] = {subject: set() for subject in (*(one for one, _ in SUBJECTS), OTHERS)}
     for name in names:
-        found[homes.get(name, OTHERS)].add(name)
+        found[homes.get(name.rpartition(".")[2], OTHERS)].add(name)
     return found
 
 

@@ -18,6 +18,10 @@ CALLS: dict[str, tuple[str, ...]] = {
     "np.expand_dims": ("v m c", "np.expand_dims({a}, 0)", "np.expand_dims({a}, -1)"),
     "np.squeeze": ("v m", "np.squeeze({a}[None])", "np.squeeze({a}[:1])"),
     "np.broadcast_to": ("v c", "np.broadcast_to({a}, (2, n))", "np.broadcast_to({a}, {a}.shape)"),
+    "np.lib.stride_tricks.sliding_window_view": (
+        *("v c", "np.lib.stride_tricks.sliding_window_view({a}, 2)"),
+        "np.lib.stride_tricks.sliding_window_view({a}, ({a}.shape[0] + 1) // 2, axis=0)",
+    ),
     "np.broadcast_arrays": (
         *("v", "np.broadcast_arrays({a}, 1.0)", "np.broadcast_arrays({a}, np.ones((2, 1)))"),
     ),

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view as windows
 
 from tests.frontend.library.staging import Case, case
 
@@ -98,6 +99,11 @@ SHAPES: list[Case] = [
     case(np.broadcast_to, lambda x: (np.broadcast_to(x, (5, 3)), np.broadcast_to(x[0], (2,))), U),
     case(np.broadcast_to, lambda x: np.broadcast_to(x[:, None], (4, 3, 6)), U),
     case(np.broadcast_arrays, lambda x, y: tuple(np.broadcast_arrays(x, y)), X, U),
+    case(
+        windows, lambda x: (windows(x, (2, 1, 4)), windows(x[:, ::-1], 2, axis=1), windows(x, (), ())), CUBE
+    ),
+    case(windows, lambda x: (windows(x, (2, 2), axis=(0, 0)), windows(x, (3, 0), (-1, 0))), X),
+    case(windows, lambda x, k: windows(x, k).max(axis=-1), LONG, 4),
     case(np.flip, lambda x: (np.flip(x), np.flip(x, 0), np.flip(x, (0, -1))), CUBE),
     case((np.flipud, np.fliplr), lambda x: (np.flipud(x), np.fliplr(x)), X),
     case(

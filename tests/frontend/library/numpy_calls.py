@@ -144,6 +144,8 @@ TEXTS = (
         "np.broadcast_arrays(x, y)",
         "np.broadcast_shapes(x.shape, y.shape)",
         "np.broadcast_to(x, (3,) + x.shape)",
+        "np.lib.stride_tricks.sliding_window_view(x, 2, axis=0)",
+        "np.lib.stride_tricks.sliding_window_view(x, x.shape)",
     ),
     *(
         "np.choose(x % 2, [x, y])",

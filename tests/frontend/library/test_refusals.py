@@ -17,6 +17,7 @@ import scipy.fft
 import scipy.integrate
 import scipy.linalg
 import scipy.optimize
+from numpy.lib.stride_tricks import sliding_window_view as windows
 
 from anadrome.errors.frontend import (
     CallMismatch,
@@ -258,6 +259,10 @@ REFUSED: list[tuple[Callable[..., Any], type[FrontendError], str]] = [
     (lambda x: np.tile(x, (2, -1)), UnsuitableSize, "negative"),
     (lambda x: np.repeat(x, -1), UnsuitableSize, "negative"),
     (lambda x: np.broadcast_to(x, (-1, *x.shape)), UnsuitableSize, "negative"),
+    (lambda x: windows(x, (2, -1)), UnsuitableSize, "negative"),
+    (lambda x: windows(x[:, :3], (1, 4)), UnsuitableSize, "a window of 4 along a size of 3"),
+    (lambda x: windows(x, 2), UnsupportedArgument, "1 width where 2 are expected"),
+    (lambda x: windows(x, 2, axis=0, writeable=True), UnsupportedArgument, "written into"),
     (lambda x: np.reshape(x, (-2, -1)), UnsuitableSize, "negative"),
     (lambda x: np.bincount(np.arange(len(x)) * len(x), minlength=-3), UnsuitableSize, "negative"),
     (lambda x: np.gradient(x[:1]), UnsuitableSize, "a size of 1 along axis 0"),
@@ -328,6 +333,7 @@ def test_take_outside_fails_at_run_time(at: int) -> None:
         (lambda x, y: np.tile(x, len(y) - 5), (np.ones(3), np.ones(4))),
         (lambda x, y: np.eye(len(y) - 5), (np.ones(3), np.ones(4))),
         (lambda x, y: np.broadcast_to(x, (len(y) - 5, 3)), (np.ones(3), np.ones(4))),
+        (lambda x, y: windows(x, len(y)), (np.ones(3), np.ones(4))),
         (lambda x, y: np.bincount(x.astype(int), minlength=len(y) - 5), (np.ones(3), np.ones(4))),
         (lambda x, y: np.gradient(x[: len(y) - 3]), (np.ones(30), np.ones(4))),
     ],

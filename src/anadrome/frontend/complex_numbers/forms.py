@@ -83,7 +83,7 @@ _MOVES: tuple[Callable[..., object], ...] = (
     *(np.atleast_1d, np.atleast_2d, np.atleast_3d, np.broadcast_to, np.flip, np.flipud, np.fliplr),
     *(np.roll, np.repeat, np.tile, np.diag, np.diagonal, np.tril, np.triu, np.rot90, np.copy),
     *(np.take, np.take_along_axis, np.split, np.hsplit, np.vsplit, np.rollaxis, np.matrix_transpose),
-    *(np.linalg.matrix_transpose, np.diagflat, np.resize),
+    *(np.linalg.matrix_transpose, np.diagflat, np.resize, np.lib.stride_tricks.sliding_window_view),
     *(np.sum, np.mean, np.cumsum, np.diff, np.trace, np.ediff1d, np.gradient, np.average, np.trapezoid),
 )
 """Functions of their first argument that move its elements, or are linear with real coefficients."""

@@ -314,6 +314,57 @@ def _stretched(context: Context, found: Staged, shape: tuple[Size, ...], is_writ
     return view_of(context, found, shape, at, is_writable=is_writable)
 
 
+def sliding_windows(
+    context: Context,
+    x: Value,
+    window_shape: Value,
+    axis: Value = None,
+    *,
+    subok: Value = False,
+    writeable: Value = False,
+) -> Value:
+    """np.lib.stride_tricks.sliding_window_view: windows along axes, side by side; a view, which NumPy makes
+    read-only"""
+    name = "sliding_window_view"
+    found = plain(context, x)
+    if writeable is not False or subok not in (False, True):
+        reason = "windows that are written into: elements stand in several of them"
+        raise UnsupportedArgument(name, reason, context.span, "write into the array itself")
+    widths, rank = shape_argument(context, name, window_shape), len(found.shape)
+    several = axis if isinstance(axis, tuple | list) else (axis,)
+    axes = [*range(rank)] if axis is None else [axis_of(context, name, one, rank) for one in several]
+    if len(axes) != len(widths):
+        reason = f"{counted(len(widths), 'width')} where {len(axes)} are expected"
+        raise UnsupportedArgument(name, reason, context.span, "give one width for each axis")
+    if not isinstance(found, Array):
+        return found
+    places = list(found.shape)
+    for one, width in zip(axes, widths, strict=True):
+        places[one] = _windows(context, name, places[one], width)
+
+    def at(builder: Builder, indices: tuple[Atom, ...]) -> list[Atom]:
+        elements = list(indices[:rank])
+        for one, within in zip(axes, indices[rank:], strict=True):
+            elements[one] = builder.apply("add", elements[one], within)
+        return elements
+
+    return view_of(context, found, (*places, *widths), at, is_writable=False)
+
+
+def _windows(context: Context, name: str, size: Size, width: Size) -> Size:
+    """How many windows of a width there are along a size."""
+    builder = context.builder
+    holds = builder.apply("ge", size, width)
+    if isinstance(holds, Const) and not holds.value:
+        reason = f"a window of {width} along a size of {size}"
+        raise UnsuitableSize(name, reason, context.span, "a window is no longer than the axis")
+    require(context, holds, "size", f"{name}: a window of {{0}} along a size of {{1}}", (width, size))
+    found = builder.size("sub", size, builder.size("sub", width, i64(1)))
+    if isinstance(found, Var):
+        context.nonnegative.add(found)
+    return found
+
+
 def broadcast_arrays(context: Context, *args: Value) -> Value:
     """np.broadcast_arrays: views, which NumPy warns against writing into"""
     parts = [as_array(context, value) for value in args]
@@ -513,6 +564,7 @@ CALLS: dict[Callable[..., object], StagedCall] = {
     np.broadcast_to: broadcast_to,
     np.broadcast_arrays: broadcast_arrays,
     np.broadcast_shapes: common_shape,
+    np.lib.stride_tricks.sliding_window_view: sliding_windows,
     np.flip: flip,
     np.flipud: flip_axis("np.flipud", 0),
     np.fliplr: flip_axis("np.fliplr", 1),
