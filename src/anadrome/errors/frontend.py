@@ -490,16 +490,19 @@ class ReadOnly(FrontendError, ValueError):
 
 
 class EscapingMutation(FrontendError, TypeError):
-    """An object that belongs to the caller, or whose change cannot be followed where it is made."""
+    """An object of this class that belongs to the caller, or whose change cannot be followed."""
 
-    def __init__(self, what: str, where: str, span: Span | None) -> None:
+    def __init__(self, what: str, where: str, span: Span | None, owner: type = object) -> None:
         is_outside = where == CALLER
+        copy = f"`{owner.__name__}(x)`" if owner in (list, dict, set) else "`copy.copy(x)`"
+        outside = f"copy it first ({copy}), change the copy and return it"
+        if issubclass(owner, type):
+            outside = "return the new value, and store it where the compiled function is called"
         super().__init__(
             f"{what} is changed inside {where or 'a compiled function that did not make it'}",
             span,
             label="it belongs to the caller" if is_outside else "it would be changed once, while compiling",
-            help="what outlives the call is read-only: copy it first (`list(x)`, `dict(x)`), change the copy "
-            "and return it"
+            help=f"what outlives the call is read-only: {outside}"
             if is_outside
             else "change it in a `for` or `while` statement, or return the values and store them outside",
         )

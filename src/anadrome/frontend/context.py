@@ -375,7 +375,7 @@ class Context:
         """
         record = self.records.get(id(owner))
         if record is None:
-            raise EscapingMutation(what, CALLER, self.span)
+            raise EscapingMutation(what, CALLER, self.span, type(owner))
         if any(one.items for one in record.with_versions()):
             self.refuse(owner, changes_item(owner, self.span, what, record.is_chosen))
         if record.is_merged:
