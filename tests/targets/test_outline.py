@@ -298,3 +298,19 @@ def test_a_chain_of_statements_costs_llvm_one(threads):
         e = np.zeros(100)
         e[at] = step
         np.testing.assert_allclose(got[at], (chain(a + e, k) - chain(a - e, k)) / (2 * step), rtol=1e-6)
+
+
+def test_dimensions_of_what_is_made_inside_are_compared():
+    """The first dimension of a view says nothing of where an element is, and is a parameter all the same."""
+    part = """for t in 0 .. 2 threads {{
+        view u [{first}, m] = {x} [0]
+        for i in 0 .. n parallel {{ {a}[add(mul(t, n), i)] = add(u[t, i], c[sub(n, m)]) }}
+    }}"""
+    text = f"""fn f(n: size, m: size, x: f64 buffer, y: f64 buffer, c: f64 buffer) {{
+      alloc a: f64 global [mul(n, 2)]
+      alloc b: f64 global [mul(n, 2)]
+      {part.format(first="n", x="x", a="a")}
+      {part.format(first="m", x="y", a="b")}
+      return a as f64 [mul(n, 2)], b as f64 [mul(n, 2)]
+    }}"""
+    agree(text, 5, 3, np.arange(8.0), -np.arange(8.0), np.arange(3.0), config=Config(cache=False, threads=2))

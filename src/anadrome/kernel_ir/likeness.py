@@ -13,7 +13,19 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from anadrome.dtypes import DType
-from anadrome.kernel_ir.nodes import Binding, Buffer, Check, Const, For, If, Space, Stmt, Var
+from anadrome.kernel_ir.nodes import (
+    Alloc,
+    Binding,
+    Buffer,
+    Check,
+    Const,
+    For,
+    If,
+    Space,
+    Stmt,
+    Var,
+    View,
+)
 from anadrome.kernel_ir.walk import statements
 from anadrome.kernel_ir.work import Works
 from anadrome.prims.record import Prim
@@ -71,6 +83,8 @@ class Likeness:
                 put(part)
             case _:
                 put(type(part).__name__)
+                if isinstance(part, Alloc | View):  # whose first dimension says nothing of an element
+                    self._add(part.buffer.shape)
                 for name in part.__match_args__:
                     if name != "span":
                         self._add(getattr(part, name))
