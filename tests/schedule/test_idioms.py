@@ -18,6 +18,7 @@ PROGRAM = """fn f(x: f64 buffer, k: i64 buffer, n: i64) {{
   alloc s: f64 local [4]
   fill y [add(n, 1)] = 3.0
   view w = y [1]
+  view z [2, n] = y [0]
   {loop}
   return y as f64 [n]
 }}"""
@@ -26,6 +27,8 @@ FILLS = {
     "a zero in order": "for i in 0 .. n sequential { y[i] = 0.0 }",
     "part of an array": "for i in 0 .. sub(n, 1) parallel { y[i] = 0.0 }",
     "through a view": "for i in 0 .. n parallel { w[i] = 0.0 }",
+    "a row": "for i in 0 .. n parallel { z[0, i] = 0.0 }",
+    "another row": "for i in 0 .. 1 parallel { z[sub(n, n), i] = 0.0 }",
     "from one element on": "for i in 0 .. n parallel { y[add(1, i)] = 0.0 }",
     "for each worker": "for t in 0 .. 1 threads { for i in 0 .. n parallel { y[add(t, i)] = 0.0 } }",
     "in a branch": "if gt(n, 2) { for i in 0 .. n parallel { y[i] = 0.0 } }",
@@ -35,6 +38,7 @@ COPIES = {
     "from another place": "for i in 0 .. n parallel { y[i] = x[add(1, i)] }",
     "to another place": "for i in 0 .. n parallel { y[add(1, i)] = x[i] }",
     "to a view": "for i in 0 .. n parallel { w[i] = x[i] }",
+    "to a row": "for i in 0 .. n parallel { z[0, i] = x[i] }",
 }
 LOOPS = {
     "the negative zero": "for i in 0 .. n parallel { y[i] = -0.0 }",
@@ -42,6 +46,7 @@ LOOPS = {
     "from one on": "for i in 1 .. n parallel { y[i] = 0.0 }",
     "another place": "for i in 0 .. n parallel { y[add(i, 1)] = 0.0 }",
     "from the place after": "for i in 0 .. sub(n, 1) parallel { y[i] = x[add(i, 1)] }",
+    "a column": "for i in 0 .. 1 parallel { z[i, 0] = 0.0 }",
     "every second": "for i in 0 .. 1 parallel { y[add(i, i)] = 0.0 }",
     "from where data say": "for i in 0 .. 1 parallel { y[add(k[0], i)] = 0.0 }",
     "the array itself, moved": "for i in 0 .. n sequential { w[i] = y[i] }",

@@ -7,11 +7,11 @@ from dataclasses import replace
 import pytest
 
 from anadrome.kernel_ir.check import check
-from anadrome.kernel_ir.nodes import Binding, For
+from anadrome.kernel_ir.nodes import Alloc, Binding, For
 from anadrome.kernel_ir.text import parse, show
 from anadrome.kernel_ir.walk import statements
 from anadrome.schedule import unroll
-from anadrome.schedule.unroll import MOST_STATEMENTS, unrolled
+from anadrome.schedule.unroll import MOST_STATEMENTS, straight, unrolled
 from tests.passes.documented import example
 
 
@@ -45,6 +45,21 @@ def test_what_stays_a_loop(inner: str) -> None:
         f"fn main(n: i64, x: f64 buffer, s: f64 buffer) {{ for i in 0 .. n sequential {{ {inner} }} return }}"
     )
     assert unrolled(loop) is loop
+
+
+@pytest.mark.parametrize(("shape", "place"), [("", "add(mul(k, 2), 1)"), ("[3, 2] ", "k, 1")])
+def test_elements_of_small_arrays_are_numbers_with_names(shape: str, place: str) -> None:
+    loop = first_loop(f"""fn main(n: i64, x: f64 buffer, s: f64 buffer) {{
+      for i in 0 .. n sequential {{
+        alloc v: f64 local {shape}[6]
+        for k in 0 .. 3 sequential {{ v[{place}] = x[add(i, k)] }}
+        for k in 0 .. 3 sequential {{ s[i] = add(s[i], v[{place}]) }}
+      }}
+      return
+    }}""")
+    written = straight(loop)
+    assert len(written.body) == 6
+    assert not any(isinstance(stmt, Alloc | For) for stmt in statements(written.body))
 
 
 def test_only_the_loops_whose_elements_these_are_are_written_out() -> None:

@@ -116,7 +116,7 @@ class Place:
         if self.buffer.strides or self.storage.is_pinned:
             return (*self.prefix, *unraveled(within, self._rest))
         if len(self._rest) > 1:
-            return (row_offset(self.prefix, self.buffer.shape, within),)
+            return (add(self.start, offset),)
         return (*self.prefix, within) if self._rest else self.prefix
 
     @property

@@ -318,8 +318,8 @@ class _Run:
     def is_fill(self, stmt: For, first: int, last: int) -> bool:
         """Whether the loop only writes one value at places in a row, which is done here."""
         match stmt.body:
-            case (Store(buffer=buffer, indices=(offset,), value=value),):
-                pass
+            case (Store(buffer=buffer, indices=indices, value=value),):
+                offset = offset_of(buffer, indices)
             case _:
                 return False
         row: Value = 0

@@ -38,6 +38,7 @@ from anadrome.kernel_ir.nodes import (
 )
 from anadrome.kernel_ir.walk import (
     expressions,
+    offset_of,
     runs_in_lanes,
     statements,
     stays_loop,
@@ -264,7 +265,7 @@ class _Walk:
     def _is_there(self, stmt: Store) -> bool:
         """Whether an element is inside of its buffer, by constants."""
         length = self.bindings.lengths.get(stmt.buffer, 0)
-        place = known(stmt.indices[0]) if len(stmt.indices) == 1 else None
+        place = known(offset_of(stmt.buffer, stmt.indices))
         return place is not None and 0 <= place < length
 
     def _sums_in(self, root: Buffer) -> list[Sum]:

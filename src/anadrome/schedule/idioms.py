@@ -70,7 +70,7 @@ from anadrome.kernel_ir.nodes import (
     Store,
     View,
 )
-from anadrome.kernel_ir.walk import is_zero, subexpressions
+from anadrome.kernel_ir.walk import is_zero, offset_of, subexpressions
 from anadrome.prims.node import replace
 
 
@@ -129,9 +129,9 @@ def _idiom(loop: For, bindings: Bindings) -> tuple[Stmt, ...]:
 
 def _from(buffer: Buffer, indices: tuple[Expr, ...], loop: For) -> tuple[tuple[View, ...], Buffer] | None:
     """The array whose element i a loop means in iteration i, and the view that it is, if it is one."""
-    if buffer.strides or len(indices) != 1:
+    if buffer.strides:
         return None
-    match indices[0]:
+    match offset_of(buffer, indices):
         case place if place is loop.index:
             return (), buffer
         case Compute(prim=prim, args=(start, place)) if prim.name == "add" and place is loop.index:

@@ -58,6 +58,7 @@ from anadrome.kernel_ir.walk import (
     UNROLLED,
     bodies,
     free_names,
+    offset_of,
     statements,
     subexpressions,
     trip_count,
@@ -174,8 +175,8 @@ class _Named:
         match stmt:
             case Alloc(buffer=Buffer(space=Space.LOCAL)):
                 pass
-            case Store(buffer=buffer, indices=(index,), value=value) if buffer in self.own:
-                place = known(index)
+            case Store(buffer=buffer, indices=indices, value=value) if buffer in self.own:
+                place = known(offset_of(buffer, indices))
                 if place is None:
                     self.is_left = True
                 else:
@@ -199,7 +200,7 @@ class _Named:
         """An expression with the names of elements."""
         match expr:
             case Load(buffer=buffer, indices=indices) if buffer in self.own:
-                place = known(indices[0]) if len(indices) == 1 else None
+                place = known(offset_of(buffer, indices))
                 found = None if place is None else self.now.get((buffer, place))
                 self.is_left |= found is None
                 return expr if found is None else found
