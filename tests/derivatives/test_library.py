@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 import scipy.linalg
 import scipy.special
+from numpy.lib.stride_tricks import sliding_window_view as windows
 
 import anadrome as ad
 from anadrome.frontend.library import CALLS, METHODS, sparse
@@ -132,6 +133,7 @@ SHAPES: list[Row] = [
     ),
     (np.broadcast_to, lambda a: np.broadcast_to(a[:, None], (a.shape[0], 2, a.shape[1]))),
     (np.broadcast_arrays, lambda a: tuple(np.broadcast_arrays(a, a[0]))),
+    (np.lib.stride_tricks.sliding_window_view, lambda a: windows(a, (2, 2)) * windows(a[:, ::-1], (2, 2))),
     ((np.flip, np.flipud, np.fliplr), lambda a: np.flip(a) * np.flipud(a) + np.fliplr(a)),
     (np.roll, lambda a: (np.roll(a, 2), np.roll(a, -1, axis=0))),
     ((np.repeat, "repeat"), lambda a: (np.repeat(a, 2), a.repeat(3, axis=1))),
