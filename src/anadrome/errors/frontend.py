@@ -496,7 +496,7 @@ class EscapingMutation(FrontendError, TypeError):
         is_outside = where == CALLER
         copy = f"`{owner.__name__}(x)`" if owner in (list, dict, set) else "`copy.copy(x)`"
         outside = f"copy it first ({copy}), change the copy and return it"
-        if issubclass(owner, type):
+        if issubclass(owner, type) or owner.__module__ == "types" or owner is bytearray:
             outside = "return the new value, and store it where the compiled function is called"
         super().__init__(
             f"{what} is changed inside {where or 'a compiled function that did not make it'}",

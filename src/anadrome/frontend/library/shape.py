@@ -327,7 +327,7 @@ def sliding_windows(
     read-only"""
     name = "sliding_window_view"
     found = plain(context, x)
-    if writeable is not False or subok not in (False, True):
+    if writeable is not False:
         reason = "windows that are written into: elements stand in several of them"
         raise UnsupportedArgument(name, reason, context.span, "write into the array itself")
     widths, rank = shape_argument(context, name, window_shape), len(found.shape)
